@@ -1,0 +1,1 @@
+//! An embedded Kubernetes API server: a tower service over a versioned store.

@@ -1,0 +1,1 @@
+//! The controllers that make an API server a cluster: garbage collection, namespaces, workloads, a simulated kubelet.

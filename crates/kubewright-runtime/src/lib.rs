@@ -1,0 +1,1 @@
+//! The operator runtime: work queue, informers, controllers, client, manager.

@@ -1,0 +1,1 @@
+//! Kubernetes structural schemas as values: parse, check, prune, default and validate.

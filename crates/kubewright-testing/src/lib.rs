@@ -1,0 +1,1 @@
+//! A cluster per test: the embedded server, its controllers and waiting assertions.

@@ -1,0 +1,3 @@
+//! The Memcached operator.
+
+fn main() {}
