@@ -36,7 +36,7 @@ impl Random {
     /// The next 64 bits.
     #[must_use]
     pub fn next_u64(&self) -> u64 {
-        self.with(|rng| rng.next_u64())
+        self.with(Rng::next_u64)
     }
 
     /// A number in `0..bound`, each equally likely; 0 for a `bound` of 0.
@@ -48,7 +48,7 @@ impl Random {
     /// A number in `0.0..1.0`.
     #[must_use]
     pub fn unit(&self) -> f64 {
-        self.with(|rng| rng.random())
+        self.with(RngExt::random)
     }
 
     /// Fills `bytes`.
