@@ -1,1 +1,16 @@
 //! The operator runtime: work queue, informers, controllers, client, manager.
+//!
+//! An object's way through it is the order in which to read the folders: a watch fills the `cache`, its
+//! events pass the `predicate`s and `handler`s of a `controller` into the work `queue`, a worker hands the
+//! [`Request`] to the [`Reconciler`], which writes through the [`client`]. The manager owns all of it.
+
+mod action;
+pub mod client;
+mod error;
+mod reconciler;
+mod request;
+
+pub use action::{Action, Next};
+pub use error::{Error, Result};
+pub use reconciler::{ReconcileFn, Reconciler, reconcile_fn};
+pub use request::Request;
