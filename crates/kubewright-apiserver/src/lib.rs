@@ -1,1 +1,4 @@
 //! An embedded Kubernetes API server: a tower service over a versioned store.
+
+pub mod registry;
+pub mod status;
