@@ -1,4 +1,5 @@
 //! An embedded Kubernetes API server: a tower service over a versioned store.
 
 pub mod registry;
+pub mod selector;
 pub mod status;
