@@ -1,1 +1,12 @@
-//! A cluster per test: the embedded server, its controllers and waiting assertions.
+//! A cluster per test.
+//!
+//! * [`TestCluster`] is the embedded API server with its controllers, in process and in the test's own thread:
+//!   nothing is shared with other tests, nothing listens on a port, and it starts in milliseconds. Under
+//!   `#[tokio::test(start_paused = true)]` it runs on virtual time, and equal seeds give equal histories.
+//! * [`transport`] is the network between client and server: it records every request, and makes the connection
+//!   fail as a test asks.
+//!
+//! This crate may import every other crate of the workspace but the command line. Tests of operators import it;
+//! operators do not. Start reading at [`TestCluster`].
+
+pub mod transport;
