@@ -7,6 +7,7 @@
 mod action;
 pub mod client;
 mod error;
+pub mod queue;
 mod reconciler;
 mod request;
 
