@@ -8,6 +8,7 @@ mod action;
 pub mod client;
 mod error;
 pub mod queue;
+pub mod metrics;
 mod reconciler;
 mod request;
 
