@@ -7,8 +7,8 @@
 mod action;
 pub mod client;
 mod error;
-pub mod queue;
 pub mod metrics;
+pub mod queue;
 mod reconciler;
 mod request;
 

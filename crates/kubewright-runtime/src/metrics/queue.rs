@@ -8,6 +8,7 @@ use std::{
 use prometheus_client::metrics::{counter::Counter, gauge::Gauge, histogram::Histogram};
 
 use super::{Metrics, registry::lock};
+use crate::queue::{Priority, QueueMetrics};
 
 /// More priorities than this share one series, as in controller-runtime: a priority computed from data must
 /// not flood the monitoring.
@@ -57,12 +58,11 @@ impl WorkQueueMetrics {
             name: name.to_owned(),
             metrics,
         };
-        queue.depth(0, 0);
+        queue.set_depth(0, 0);
         queue
     }
 
-    /// So many keys of this priority are ready for a worker.
-    pub fn depth(&self, priority: i32, depth: usize) {
+    fn set_depth(&self, priority: i32, depth: usize) {
         let depth = i64::try_from(depth).unwrap_or(i64::MAX);
         let mut depths = lock(&self.depths);
         if !depths.contains_key(&priority) {
@@ -86,26 +86,6 @@ impl WorkQueueMetrics {
         }
     }
 
-    /// A key became ready, at once or after a delay.
-    pub fn added(&self) {
-        self.adds.inc();
-    }
-
-    /// A key was added with a delay.
-    pub fn retried(&self) {
-        self.retries.inc();
-    }
-
-    /// A worker took a key that had been ready for this long.
-    pub fn waited(&self, duration: Duration) {
-        self.waiting.observe(duration.as_secs_f64());
-    }
-
-    /// A worker finished a key after this long.
-    pub fn worked(&self, duration: Duration) {
-        self.working.observe(duration.as_secs_f64());
-    }
-
     /// Asks `sample` at each scrape for the work in progress. It gives `None` once the queue is gone.
     pub fn sample_in_progress(&self, sample: impl Fn() -> Option<InProgress> + Send + Sync + 'static) {
         let labels = labels(&self.name);
@@ -117,6 +97,28 @@ impl WorkQueueMetrics {
             unfinished.set(in_progress.unfinished.as_secs_f64());
             longest.set(in_progress.longest.as_secs_f64());
         });
+    }
+}
+
+impl QueueMetrics for WorkQueueMetrics {
+    fn depth(&self, priority: Priority, depth: usize) {
+        self.set_depth(priority, depth);
+    }
+
+    fn added(&self) {
+        self.adds.inc();
+    }
+
+    fn retried(&self) {
+        self.retries.inc();
+    }
+
+    fn waited(&self, duration: Duration) {
+        self.waiting.observe(duration.as_secs_f64());
+    }
+
+    fn worked(&self, duration: Duration) {
+        self.working.observe(duration.as_secs_f64());
     }
 }
 
