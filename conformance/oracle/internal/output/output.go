@@ -3,17 +3,21 @@ package output
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 )
 
+var (
+	check = flag.Bool("check", false, "change nothing; exit 1 if the file is not up to date")
+	dir   = flag.String("data", "", "folder to write to (default: the data folder of kubewright-apiserver)")
+)
+
 // Write puts content into the crate's data folder under name, if it differs. With --check it
 // changes nothing and ends the program with exit code 1 if it would have.
 func Write(name string, content []byte) {
-	check := flag.Bool("check", false, "change nothing; exit 1 if the file is not up to date")
-	dir := flag.String("data", "", "folder to write to (default: the data folder of kubewright-apiserver)")
 	if !flag.Parsed() {
 		flag.Parse()
 	}
@@ -38,19 +42,27 @@ func Write(name string, content []byte) {
 	fmt.Fprintf(os.Stderr, "wrote %s (%d bytes)\n", path, len(content))
 }
 
-// dataDir looks upwards for the workspace, so that the programs run from any folder in it.
 func dataDir() string {
-	dir, err := os.Getwd()
+	root, err := Workspace()
 	if err != nil {
 		fatal(err)
 	}
+	return filepath.Join(root, "crates", "kubewright-apiserver", "data")
+}
+
+// Workspace is the root of the Cargo workspace around the current folder.
+func Workspace() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "Cargo.lock")); err == nil {
-			return filepath.Join(dir, "crates", "kubewright-apiserver", "data")
+			return dir, nil
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			fatal(fmt.Errorf("no Cargo.lock above the current folder: pass --data"))
+			return "", errors.New("no Cargo.lock above the current folder: run this inside the workspace")
 		}
 		dir = parent
 	}
