@@ -7,7 +7,10 @@
 mod action;
 pub mod client;
 mod error;
+pub mod event;
+pub mod handler;
 pub mod metrics;
+pub mod predicate;
 pub mod queue;
 mod reconciler;
 mod request;
