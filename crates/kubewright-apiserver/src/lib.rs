@@ -1,5 +1,6 @@
 //! An embedded Kubernetes API server: a tower service over a versioned store.
 
+pub mod apply;
 pub mod discovery;
 pub mod registry;
 pub mod selector;
