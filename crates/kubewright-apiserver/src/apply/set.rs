@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::path::{Path, PathElement, PathElementError};
-use super::schema::{Schema, TypeRef};
+use super::schema::{ListType, Schema, TypeRef};
 
 /// A set of paths, kept as a tree.
 ///
@@ -256,7 +256,7 @@ impl Set {
                         }
                     }
                 }
-                PathElement::Key(_) => child_type = atom.list.map(|list| list.element()),
+                PathElement::Key(_) => child_type = atom.list.map(ListType::element),
                 PathElement::Value(_) | PathElement::Index(_) => {}
             }
             children.push((element.clone(), Arc::new(child.with_named_fields(schema, child_type))));

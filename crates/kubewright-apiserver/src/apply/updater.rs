@@ -1,7 +1,6 @@
 //! Who owns which fields after a write, and what an apply makes of the live object.
 //!
-//! The rules are those of structured merge diff; Kubernetes' own are in
-//! [`field_manager`](super::field_manager).
+//! The rules are those of structured merge diff, without those that Kubernetes adds around them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! Schemas as structured merge diff sees them: not what is valid, but how a value divides into
 //! fields that can be owned one by one.
 //!
-//! A schema is built from one of three sources: its own document form ([`document`]), the Kubernetes
-//! API types ([`builtin`]), or the structural schema of a custom resource ([`openapi`]). Types that
-//! say nothing are *deduced*: maps divide into their entries, lists are one field.
+//! A schema is put together with a [`SchemaBuilder`], or read from its own document form
+//! ([`document`]). Types that say nothing are *deduced*: maps divide into their entries, lists are
+//! one field.
 
 pub mod builder;
 pub mod document;
