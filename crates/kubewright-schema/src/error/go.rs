@@ -1,0 +1,168 @@
+//! How Go prints values. Error texts contain them, so they must come out byte for byte alike.
+
+use std::fmt::Write;
+
+use serde_json::{Number, Value};
+
+/// Go's `%q`: a double-quoted string with Go escapes.
+pub(crate) fn quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{b}' => out.push_str("\\v"),
+            // Writing to a string cannot fail.
+            c if (c as u32) < 0x20 || c == '\u{7f}' => drop(write!(out, "\\x{:02x}", c as u32)),
+            c if c.is_ascii() || is_printable(c) => out.push(c),
+            c if (c as u32) < 0x1_0000 => drop(write!(out, "\\u{:04x}", c as u32)),
+            c => drop(write!(out, "\\U{:08x}", c as u32)),
+        }
+    }
+    out.push('"');
+    out
+}
+
+// `char::escape_debug` knows which characters are printable; it has no predicate of its own.
+fn is_printable(c: char) -> bool {
+    !c.is_whitespace() && c.escape_debug().count() == 1
+}
+
+/// Go's `%v` of a 64-bit float: the shortest digits, with an exponent below 1e-4 and from 1e21 on.
+pub(crate) fn float(value: f64) -> String {
+    shortest(value, -4, 2)
+}
+
+/// A float as Go's `encoding/json` writes it.
+fn json_float(value: f64) -> String {
+    shortest(value, -6, 1)
+}
+
+fn shortest(value: f64, least_exponent: i32, exponent_digits: usize) -> String {
+    let scientific = format!("{value:e}");
+    let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if value == 0.0 || (least_exponent..21).contains(&exponent) {
+        return format!("{value}");
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    let width = if exponent < 0 { exponent_digits } else { 2 };
+    format!("{mantissa}e{sign}{:0width$}", exponent.unsigned_abs())
+}
+
+/// Go's `%v` of a JSON number after Kubernetes decoded it: integers that fit 64 signed bits stay integers,
+/// everything else is a float.
+pub(crate) fn number(number: &Number) -> String {
+    match (number.as_i64(), number.as_f64()) {
+        (Some(integer), _) => integer.to_string(),
+        (None, Some(value)) => float(value),
+        (None, None) => number.to_string(),
+    }
+}
+
+/// A value as Go's `encoding/json` writes it: compact, keys sorted, `<`, `>` and `&` escaped.
+pub(crate) fn json(value: &Value) -> String {
+    let mut out = String::new();
+    write_json(value, &mut out);
+    out
+}
+
+fn write_json(value: &Value, out: &mut String) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(integer), _) => drop(write!(out, "{integer}")),
+            (None, Some(value)) => out.push_str(&json_float(value)),
+            (None, None) => drop(write!(out, "{number}")),
+        },
+        Value::String(text) => write_json_string(text, out),
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_json(item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(fields) => {
+            out.push('{');
+            for (index, (key, field)) in fields.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_json_string(key, out);
+                out.push(':');
+                write_json(field, out);
+            }
+            out.push('}');
+        }
+    }
+}
+
+fn write_json_string(text: &str, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => drop(write!(out, "\\u{:04x}", c as u32)),
+            c if (c as u32) < 0x20 => drop(write!(out, "\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn floats_print_as_in_go() {
+        let cases: [(f64, &str, &str); 8] = [
+            (1.0, "1", "1"),
+            (1.5, "1.5", "1.5"),
+            (100_000_000.0, "100000000", "100000000"),
+            (1e21, "1e+21", "1e+21"),
+            (1.5e300, "1.5e+300", "1.5e+300"),
+            (0.0001, "0.0001", "0.0001"),
+            (0.000_05, "5e-05", "0.00005"),
+            (1e-9, "1e-09", "1e-9"),
+        ];
+        for (value, verb, encoded) in cases {
+            assert_eq!(float(value), verb);
+            assert_eq!(json_float(value), encoded);
+        }
+    }
+
+    #[test]
+    fn strings_quote_as_in_go() {
+        assert_eq!(quote("a\"b\\c\n\u{1}\u{7f}é\u{200b}"), r#""a\"b\\c\n\x01\x7fé\u200b""#);
+    }
+
+    #[test]
+    fn json_escapes_html() {
+        assert_eq!(
+            json(&json!({"b": [1, 2.0, null], "a": "<&>"})),
+            r#"{"a":"\u003c\u0026\u003e","b":[1,2,null]}"#
+        );
+    }
+}
