@@ -5,3 +5,4 @@ pub mod discovery;
 pub mod registry;
 pub mod selector;
 pub mod status;
+pub mod wire;

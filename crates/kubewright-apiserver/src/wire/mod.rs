@@ -1,0 +1,3 @@
+//! What stands in requests and answers: negotiation, decoding and encoding.
+
+pub mod protobuf;
