@@ -14,6 +14,8 @@ pub mod predicate;
 pub mod queue;
 mod reconciler;
 mod request;
+#[cfg(test)]
+mod scripted;
 
 pub use action::{Action, Next};
 pub use error::{Error, Result};

@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use kube::core::Status;
 
@@ -10,7 +10,7 @@ use kube::core::Status;
 #[non_exhaustive]
 pub enum ClientError {
     /// The API server answered with an error.
-    #[error("cannot {operation}: {}{}", describe(status), permission_hint(status))]
+    #[error("cannot {operation}: {}{}", describe(status), hint(status))]
     Api {
         /// What was attempted.
         operation: Box<Operation>,
@@ -26,6 +26,15 @@ pub enum ClientError {
         /// What went wrong on the way.
         #[source]
         source: Box<kube::Error>,
+    },
+
+    /// No answer came in time. Whether the server did what was asked is not known.
+    #[error("cannot {operation}: no answer within {}s", timeout.as_secs())]
+    Timeout {
+        /// What was attempted.
+        operation: Box<Operation>,
+        /// How long the client waited.
+        timeout: Duration,
     },
 
     /// The server's answer does not fit the Rust type.
@@ -85,15 +94,6 @@ pub enum ClientError {
         kind: String,
         /// The index that was asked for.
         index: String,
-    },
-
-    /// A selector that does not parse.
-    #[error("{selector:?} is no label selector: {reason}")]
-    Selector {
-        /// The selector as given.
-        selector: String,
-        /// Why it does not parse.
-        reason: String,
     },
 
     /// A failure of the kube client outside of any call of ours.
@@ -159,9 +159,19 @@ impl ClientError {
     }
 
     /// Whether the object does not exist (404).
+    ///
+    /// That a server does not know the kind at all is another error, which no object would mend: see
+    /// [`is_unknown_kind`](Self::is_unknown_kind).
     #[must_use]
     pub fn is_not_found(&self) -> bool {
-        self.status().is_some_and(Status::is_not_found)
+        self.status().is_some_and(|status| status.is_not_found() && !is_unknown_resource(status))
+    }
+
+    /// Whether the server does not serve the kind: its CustomResourceDefinition is not installed, or the
+    /// version is not served.
+    #[must_use]
+    pub fn is_unknown_kind(&self) -> bool {
+        self.status().is_some_and(is_unknown_resource)
     }
 
     /// Whether the object changed since it was read, or another field manager owns a field (409). Read
@@ -258,7 +268,8 @@ fn describe(status: &Status) -> String {
     }
 }
 
-fn permission_hint(status: &Status) -> String {
+/// The next step, where the answer tells it.
+fn hint(status: &Status) -> String {
     match MissingPermission::from_message(&status.message) {
         Some(permission) if status.is_forbidden() => {
             format!(
@@ -266,8 +277,16 @@ fn permission_hint(status: &Status) -> String {
                 permission.marker()
             )
         }
+        _ if is_unknown_resource(status) => {
+            "; the server does not serve this resource: is its CustomResourceDefinition installed?".to_owned()
+        }
         _ => String::new(),
     }
+}
+
+/// Whether a 404 means that there is no such kind. A missing object is reported with the reason `NotFound`.
+pub(super) fn is_unknown_resource(status: &Status) -> bool {
+    status.code == 404 && status.reason != kube::core::response::reason::NOT_FOUND
 }
 
 fn last_error(cause: &Option<String>) -> String {

@@ -1,5 +1,33 @@
 //! Reads and writes of objects.
+//!
+//! [`Client`] is what a reconciler has. Its [`get`](Client::get) and [`list`](Client::list) answer from the
+//! manager's cache, for the kinds that a controller declared; [`Live`] reads from the server; writes always
+//! go to the server. Start reading at `handle.rs`; `kind.rs` turns a Rust type into a path, `transport.rs`
+//! is the one place that talks HTTP, and everything between them works on bytes, so that a kind costs an
+//! operator no more than its own (de)serialization.
 
+mod create_or_patch;
+mod dynamic;
 mod error;
+mod handle;
+mod kind;
+mod live;
+mod options;
+mod subresource;
+#[cfg(test)]
+mod tests;
+mod transport;
+mod write;
 
+pub use create_or_patch::OperationResult;
+pub use dynamic::DynamicClient;
 pub use error::{ClientError, MissingPermission, Operation};
+pub use handle::{Client, FieldValidation};
+pub use kind::Kind;
+pub(crate) use kind::Target;
+pub use live::Live;
+pub use options::{DeleteOptions, ListOptions, Patch, Propagation};
+pub use subresource::{StatusClient, SubresourceClient};
+
+/// What a call of the client returns.
+pub type Result<T> = std::result::Result<T, ClientError>;
