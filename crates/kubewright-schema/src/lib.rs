@@ -13,10 +13,12 @@
 //! 4. [`Schema::validate`] collects everything that is wrong with the rest.
 //!
 //! Start reading at [`Structural`] (the folder `structural`), then `prune`, `default` and `validate`. The folder
-//! `error` holds what all of them answer with, `topology` what server-side apply asks.
+//! `error` holds what all of them answer with, `names` what Kubernetes takes for a name and for metadata, `topology`
+//! what server-side apply asks.
 
 mod default;
 pub mod error;
+pub mod names;
 mod prune;
 pub mod structural;
 pub mod topology;

@@ -40,6 +40,7 @@ pub enum FieldErrorKind {
 /// `Display` writes `field: body`, for instance
 /// `spec.replicas: Invalid value: 0: must be greater than or equal to 1`.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FieldError {
     /// What is wrong.
     pub kind: FieldErrorKind,
@@ -49,6 +50,8 @@ pub struct FieldError {
     pub bad_value: Option<Value>,
     /// What is expected, in words. May be empty.
     pub detail: String,
+    /// The value as the message shows it, where that is not what JSON makes of it.
+    shown: Option<String>,
 }
 
 /// A field error as it stands in `status.details.causes`.
@@ -114,7 +117,7 @@ impl FieldError {
         bad_value: Option<Value>,
         detail: impl Into<String>,
     ) -> Self {
-        Self { kind, field: field.to_string(), bad_value, detail: detail.into() }
+        Self { kind, field: field.to_string(), bad_value, detail: detail.into(), shown: None }
     }
 
     /// `Not found: <value>`.
@@ -187,6 +190,14 @@ impl FieldError {
         Self::new(FieldErrorKind::Internal, field, None, detail)
     }
 
+    /// Shows the value as `text`. Go writes the fields of a struct in the order of their declaration, which a
+    /// [`Value`] does not know.
+    #[must_use]
+    pub fn shown_as(mut self, text: impl Into<String>) -> Self {
+        self.shown = Some(text.into());
+        self
+    }
+
     /// The message without the field, as in a cause.
     pub fn body(&self) -> String {
         let mut body = self.kind.title().to_owned();
@@ -194,10 +205,11 @@ impl FieldError {
             && let Some(value) = &self.bad_value
         {
             body.push_str(": ");
-            body.push_str(&match value {
-                Value::String(text) => go::quote(text),
-                Value::Number(number) => go::number(number),
-                other => go::json(other),
+            body.push_str(&match (&self.shown, value) {
+                (Some(text), _) => text.clone(),
+                (None, Value::String(text)) => go::quote(text),
+                (None, Value::Number(number)) => go::number(number),
+                (None, other) => go::json(other),
             });
         }
         if !self.detail.is_empty() {

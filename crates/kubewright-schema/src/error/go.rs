@@ -30,9 +30,12 @@ pub(crate) fn quote(text: &str) -> String {
     out
 }
 
-// `char::escape_debug` knows which characters are printable; it has no predicate of its own.
-fn is_printable(c: char) -> bool {
-    !c.is_whitespace() && c.escape_debug().count() == 1
+/// Go's `unicode.IsPrint`. `char::escape_debug` knows which characters are printable, but has no predicate.
+pub(crate) fn is_printable(c: char) -> bool {
+    match c {
+        ' '..='~' => true,
+        c => !c.is_control() && !c.is_whitespace() && c.escape_debug().count() == 1,
+    }
 }
 
 /// Go's `%v` of a 64-bit float: the shortest digits, with an exponent below 1e-4 and from 1e21 on.
@@ -71,6 +74,24 @@ pub(crate) fn number(number: &Number) -> String {
 pub(crate) fn json(value: &Value) -> String {
     let mut out = String::new();
     write_json(value, &mut out);
+    out
+}
+
+/// An object as Go's `encoding/json` writes a struct: the fields named in `order` first and in that order.
+pub(crate) fn json_struct(object: &Value, order: &[&str]) -> String {
+    let Some(fields) = object.as_object() else { return json(object) };
+    let known = order.iter().filter_map(|name| fields.get_key_value(*name));
+    let rest = fields.iter().filter(|(name, _)| !order.contains(&name.as_str()));
+    let mut out = String::from("{");
+    for (index, (name, field)) in known.chain(rest).enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write_json_string(name, &mut out);
+        out.push(':');
+        write_json(field, &mut out);
+    }
+    out.push('}');
     out
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{ErrorList, FieldError, FieldPath},
+    names::{self, NameRule},
     structural::Schema,
 };
 
@@ -63,7 +64,8 @@ impl Walk {
                     self.errors.push(FieldError::invalid(&path, "", "must not be empty"));
                 }
                 Some(Value::String(text)) => {
-                    let problem = if name == "kind" { kind_problem(text) } else { api_version_problem(text) };
+                    let problem =
+                        if name == "kind" { kind_problem(text) } else { names::api_version_problem(text) };
                     if let Some(problem) = problem {
                         self.errors.push(FieldError::invalid(&path, text.as_str(), problem));
                     }
@@ -73,24 +75,29 @@ impl Walk {
                 }
             }
         }
+        if let Some(meta) = fields.get("metadata") {
+            self.meta(meta);
+        }
+    }
+
+    fn meta(&mut self, meta: &Value) {
+        let path = self.path.child("metadata");
+        if let Some(problem) = names::type_problem(meta) {
+            self.errors.push(FieldError::invalid(&path, meta.clone(), problem));
+            return;
+        }
+        let mut meta = meta.clone();
+        // An embedded object may stand for one that gets its name later.
+        if meta["name"].as_str().unwrap_or_default().is_empty() {
+            meta["name"] = "fakename".into();
+        }
+        let namespaced = meta["namespace"].as_str().is_some_and(|namespace| !namespace.is_empty());
+        self.errors.extend(names::validate_object_meta(&meta, namespaced, NameRule::PathSegment, &path));
     }
 }
 
-fn api_version_problem(text: &str) -> Option<String> {
-    (text.matches('/').count() > 1).then(|| format!("unexpected GroupVersion string: {text}"))
-}
-
 fn kind_problem(text: &str) -> Option<String> {
-    let lower = text.to_lowercase();
-    let is_label = lower.len() <= 63
-        && lower.starts_with(|c: char| c.is_ascii_lowercase())
-        && !lower.ends_with('-')
-        && lower.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-    (!is_label).then(|| {
-        "may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case \
-         alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric \
-         character (e.g. 'my-name',  or 'abc-123', regex used for validation is \
-         '[a-z]([-a-z0-9]*[a-z0-9])?')"
-            .to_owned()
-    })
+    let reasons = names::dns1035_label(&text.to_lowercase());
+    (!reasons.is_empty())
+        .then(|| format!("may have mixed case, but should otherwise match: {}", reasons.join(",")))
 }
