@@ -204,7 +204,8 @@ pub fn validate_managed_fields(managed_fields: &Value, path: &FieldPath) -> Erro
             "" => errors.push(FieldError::required(&path.child("operation"), "must not be empty")),
             "Apply" | "Update" => {}
             other => {
-                errors.push(FieldError::not_supported(&path.child("operation"), other, &["Apply", "Update"]))
+                let path = path.child("operation");
+                errors.push(FieldError::not_supported(&path, other, &["Apply", "Update"]));
             }
         }
         let fields_type = text(entry, "fieldsType");
@@ -474,7 +475,7 @@ mod tests {
     #[test]
     fn field_managers() {
         let path = FieldPath::new("fieldManager");
-        assert!(validate_field_manager("kubectl edit", &path).is_empty());
+        assert!(validate_field_manager("kubectl 'edit'", &path).is_empty());
         assert_eq!(
             texts(&validate_field_manager("a\u{7}", &path)),
             [r#"fieldManager: Invalid value: "a\a": invalid character U+0007 (at position 1)"#]
