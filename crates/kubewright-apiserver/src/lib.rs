@@ -2,6 +2,7 @@
 
 pub mod apply;
 pub mod discovery;
+pub mod listener;
 pub mod registry;
 pub mod selector;
 pub mod status;

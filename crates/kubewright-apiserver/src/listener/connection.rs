@@ -1,0 +1,180 @@
+//! The life of the connections: accepting, the handshake, serving, ending.
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use http::{Request, Response};
+use hyper::{
+    body::{Body, Incoming},
+    service::service_fn,
+};
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::conn::auto,
+};
+use rustls::ServerConfig;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tower::{Service, ServiceExt};
+use tracing::debug;
+
+use super::{BoxError, PeerAddress, PeerCertificate};
+
+/// How connections are served.
+pub(super) struct Connections {
+    tls: Option<TlsAcceptor>,
+    header_read_timeout: Duration,
+    shutdown_grace: Duration,
+    protocol: auto::Builder<TokioExecutor>,
+}
+
+/// Who is at the other end.
+#[derive(Clone)]
+struct Peer {
+    address: SocketAddr,
+    certificate: Option<Arc<PeerCertificate>>,
+}
+
+impl Connections {
+    pub(super) fn new(
+        tls: Option<Arc<ServerConfig>>,
+        header_read_timeout: Duration,
+        shutdown_grace: Duration,
+    ) -> Self {
+        let mut protocol = auto::Builder::new(TokioExecutor::new());
+        protocol.http1().timer(TokioTimer::new()).header_read_timeout(header_read_timeout);
+        protocol
+            .http2()
+            .timer(TokioTimer::new())
+            // Finds clients that are gone without a word, so that their watches end.
+            .keep_alive_interval(Duration::from_secs(30))
+            .keep_alive_timeout(Duration::from_secs(20))
+            // Clients keep all their watches on one connection and do not open a second one.
+            .max_concurrent_streams(4096);
+        Self { tls: tls.map(TlsAcceptor::from), header_read_timeout, shutdown_grace, protocol }
+    }
+
+    /// Accepts until `stop`; then no new connection, and the open ones get the grace to end.
+    pub(super) async fn accept<S, B>(self, listener: TcpListener, service: S, stop: CancellationToken)
+    where
+        S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S::Future: Send,
+        S::Error: Into<BoxError>,
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<BoxError>,
+    {
+        let connections = Arc::new(self);
+        let mut open = JoinSet::new();
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                Some(_) = open.join_next(), if !open.is_empty() => {}
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, address)) => {
+                        let serve = Arc::clone(&connections).serve(stream, address, service.clone(), stop.clone());
+                        open.spawn(async move {
+                            if let Err(error) = serve.await {
+                                debug!(%address, %error, "connection ended");
+                            }
+                        });
+                    }
+                    // Out of file descriptors: wait for a connection to end rather than spin.
+                    Err(error) => {
+                        debug!(%error, "cannot accept a connection");
+                        sleep(Duration::from_millis(50)).await;
+                    }
+                },
+            }
+        }
+        drop(listener);
+        let ended = async { while open.join_next().await.is_some() {} };
+        let in_time = timeout(connections.shutdown_grace, ended).await.is_ok();
+        if !in_time {
+            open.shutdown().await;
+        }
+    }
+
+    async fn serve<S, B>(
+        self: Arc<Self>,
+        stream: TcpStream,
+        address: SocketAddr,
+        service: S,
+        stop: CancellationToken,
+    ) -> Result<(), BoxError>
+    where
+        S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S::Future: Send,
+        S::Error: Into<BoxError>,
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<BoxError>,
+    {
+        stream.set_nodelay(true)?;
+        let Some(tls) = &self.tls else {
+            let peer = Peer { address, certificate: None };
+            // The protocol is told by the first bytes, for which hyper would wait without end.
+            self.in_time(&stop, stream.peek(&mut [0])).await?;
+            return self.speak(stream, peer, service, stop).await;
+        };
+        let stream = self.in_time(&stop, tls.accept(stream)).await?;
+        let certificates = stream.get_ref().1.peer_certificates();
+        let certificate = certificates.and_then(<[_]>::first).and_then(|first| PeerCertificate::read(first));
+        let peer = Peer { address, certificate: certificate.map(Arc::new) };
+        self.speak(stream, peer, service, stop).await
+    }
+
+    /// Waits for the client, no longer than for the head of a request, and not while stopping.
+    async fn in_time<T>(
+        &self,
+        stop: &CancellationToken,
+        client: impl Future<Output = io::Result<T>>,
+    ) -> io::Result<T> {
+        let stopping = || io::Error::new(io::ErrorKind::ConnectionAborted, "the server is stopping");
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => Err(stopping()),
+            waited = timeout(self.header_read_timeout, client) => waited?,
+        }
+    }
+
+    async fn speak<I, S, B>(
+        &self,
+        stream: I,
+        peer: Peer,
+        service: S,
+        stop: CancellationToken,
+    ) -> Result<(), BoxError>
+    where
+        I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S::Future: Send,
+        S::Error: Into<BoxError>,
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<BoxError>,
+    {
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            let extensions = request.extensions_mut();
+            extensions.insert(PeerAddress(peer.address));
+            if let Some(certificate) = &peer.certificate {
+                extensions.insert(Arc::clone(certificate));
+            }
+            service.clone().oneshot(request)
+        });
+        let connection = self.protocol.serve_connection_with_upgrades(TokioIo::new(stream), service);
+        let mut connection = std::pin::pin!(connection);
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => connection.as_mut().graceful_shutdown(),
+            ended = connection.as_mut() => return ended,
+        }
+        connection.await
+    }
+}
