@@ -5,6 +5,7 @@
 //! [`Request`] to the [`Reconciler`], which writes through the [`client`]. The manager owns all of it.
 
 mod action;
+pub mod cache;
 pub mod client;
 mod error;
 pub mod event;
