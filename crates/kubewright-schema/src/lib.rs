@@ -18,6 +18,7 @@
 
 mod default;
 pub mod error;
+pub mod jsonpath;
 pub mod names;
 mod prune;
 pub mod structural;
@@ -27,6 +28,7 @@ mod validate;
 #[doc(inline)]
 pub use {
     error::{Cause, ErrorList, FieldError, FieldErrorKind, FieldPath},
+    jsonpath::{InvalidJsonPath, JsonPath},
     structural::{AdditionalProperties, ListType, MapType, Rule, Schema, SchemaType, Structural},
     topology::{Step, Topology},
 };
