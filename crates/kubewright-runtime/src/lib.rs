@@ -7,10 +7,13 @@
 mod action;
 pub mod cache;
 pub mod client;
+pub mod conditions;
 mod error;
 pub mod event;
+pub mod finalizers;
 pub mod handler;
 pub mod metrics;
+pub mod owner_references;
 pub mod predicate;
 pub mod queue;
 mod reconciler;
