@@ -6,4 +6,5 @@ pub mod listener;
 pub mod registry;
 pub mod selector;
 pub mod status;
+pub mod types;
 pub mod wire;

@@ -5,8 +5,10 @@
 //! value is a conflict. Everything here is pure: objects and times come in, objects go out.
 //!
 //! Start reading at [`set`] (which fields), then [`schema`] (how a value is divided into fields),
-//! [`typed`] (the operations on a value with its schema) and [`updater`] (who owns what after a write).
+//! [`typed`] (the operations on a value with its schema), [`updater`] (who owns what after a write)
+//! and [`field_manager`] (the Kubernetes rules around it). The registry uses [`field_manager`] only.
 
+pub mod field_manager;
 pub mod path;
 pub mod schema;
 pub mod set;

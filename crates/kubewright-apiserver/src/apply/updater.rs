@@ -1,6 +1,7 @@
 //! Who owns which fields after a write, and what an apply makes of the live object.
 //!
-//! The rules are those of structured merge diff, without those that Kubernetes adds around them.
+//! The rules are those of structured merge diff; Kubernetes' own are in
+//! [`field_manager`](super::field_manager).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

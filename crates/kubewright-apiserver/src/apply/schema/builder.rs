@@ -50,12 +50,14 @@ impl SchemaBuilder {
         let atomic = builder.id(UNTYPED_ATOMIC);
         let deduced = builder.id(UNTYPED_DEDUCED);
         debug_assert!(atomic == ATOMIC_ID && deduced == DEDUCED_ID);
-        builder.define(UNTYPED_ATOMIC, Self::untyped(TypeRef::named(atomic), true));
-        builder.define(UNTYPED_DEDUCED, Self::untyped(TypeRef::named(deduced), false));
+        builder.define(UNTYPED_ATOMIC, Self::untyped_atom(true));
+        builder.define(UNTYPED_DEDUCED, Self::untyped_atom(false));
         builder
     }
 
-    fn untyped(element: TypeRef, atomic: bool) -> Atom {
+    /// What an untyped value may be. A map divides into its entries unless it is `atomic`.
+    pub(super) fn untyped_atom(atomic: bool) -> Atom {
+        let element = TypeRef::named(if atomic { ATOMIC_ID } else { DEDUCED_ID });
         Atom {
             scalar: Some(Scalar::Untyped),
             list: Some(List { element: Self::untyped_atomic(), atomic: true, keys: Vec::new() }),

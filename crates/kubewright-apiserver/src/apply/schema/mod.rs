@@ -1,12 +1,14 @@
 //! Schemas as structured merge diff sees them: not what is valid, but how a value divides into
 //! fields that can be owned one by one.
 //!
-//! A schema is put together with a [`SchemaBuilder`], or read from its own document form
-//! ([`document`]). Types that say nothing are *deduced*: maps divide into their entries, lists are
-//! one field.
+//! A schema comes from one of three sources: the Kubernetes API types ([`builtin`]), the structural
+//! schema of a custom resource ([`openapi`]), or its own document form ([`document`]). Types that say
+//! nothing are *deduced*: maps divide into their entries, lists are one field.
 
 pub mod builder;
+pub mod builtin;
 pub mod document;
+pub mod openapi;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
