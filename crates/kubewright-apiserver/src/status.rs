@@ -19,7 +19,7 @@ pub struct Status {
     /// The text for people.
     pub message: String,
     /// What the refusal is about. `None` is left out, `Some` of an empty value is written as `{}`.
-    pub details: Option<Details>,
+    pub details: Option<Box<Details>>,
     /// `metadata.continue`: how an expired list can be continued, inconsistently.
     pub continue_token: Option<String>,
 }
@@ -128,7 +128,7 @@ impl Status {
     /// The same refusal with `details`.
     #[must_use]
     pub fn with_details(mut self, details: Details) -> Self {
-        self.details = Some(details);
+        self.details = Some(Box::new(details));
         self
     }
 

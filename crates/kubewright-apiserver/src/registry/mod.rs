@@ -1,5 +1,153 @@
 //! The verbs of the API over the store.
+//!
+//! One generic implementation serves every resource: `create.rs`, `update.rs`, `delete.rs`, `read.rs` (get and
+//! list) and `watch.rs`, each in the order in which kube-apiserver does things. Where kinds differ, the verb asks
+//! the kind's [`strategy`]. What is served at the moment is a `Catalog` of `Served` resources (`served.rs`), which
+//! is made anew when a CRD changes.
+//!
+//! The wire calls the verbs with decoded objects and writes what they give. Start reading at [`Registry`], then
+//! `create.rs`.
 
+mod create;
+mod delete;
+mod events;
+pub(crate) mod metadata;
+mod patch;
+mod read;
 mod resource;
+mod scale;
+mod served;
+mod strategy;
+mod update;
+mod watch;
 
-pub use resource::{ResourceDefinition, Resources, Subresource};
+use std::{
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use kubewright_world::{Clock, Random};
+use serde_json::Value;
+
+pub use self::resource::{ResourceDefinition, Resources, Subresource};
+pub(crate) use self::{
+    delete::Deleted,
+    patch::Patch,
+    read::List,
+    served::{Catalog, Presented, Served},
+    watch::{WatchEvent, WatchEvents, WatchSettings},
+};
+use crate::{
+    crd,
+    status::Status,
+    store::{CommitError, Object, Store},
+};
+
+/// The verbs, and what they work on.
+pub(crate) struct Registry {
+    pub(crate) store: Store,
+    pub(crate) clock: Clock,
+    /// Where uids and generated names come from.
+    pub(crate) random: Random,
+    catalog: RwLock<Arc<Catalog>>,
+}
+
+/// What a verb is called for.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) served: Arc<Served>,
+    pub(crate) namespace: String,
+    /// The object's name, empty for a collection.
+    pub(crate) name: String,
+    /// Empty for the object itself.
+    pub(crate) subresource: String,
+}
+
+// === impl Registry ===
+
+impl Registry {
+    pub(crate) fn new(store: Store, clock: Clock, random: Random) -> Self {
+        let registry = Self { store, clock, random, catalog: RwLock::default() };
+        registry.refresh_catalog();
+        registry
+    }
+
+    /// What is served now.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        self.catalog.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Serves what the stored CRDs say.
+    fn refresh_catalog(&self) {
+        // The lock is held while the CRDs are read, so that of two concurrent writers the later one wins.
+        let mut catalog = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        let listing = self.store.list(crd::BUCKET);
+        let custom = listing.range("", "").flat_map(|(_, object)| crd::served(object.value())).collect();
+        *catalog = Arc::new(Catalog::new(custom));
+    }
+
+    /// Does what has to follow a commit at once.
+    fn committed(&self, served: &Served, removed: Option<&Object>) {
+        if &*served.bucket == crd::BUCKET {
+            self.accept_crd_names();
+            self.refresh_catalog();
+        }
+        if removed.is_some() && served.custom.is_some() {
+            self.finish_crd_deletion(served);
+        }
+    }
+
+    /// Brings the status of every CRD up to date with its names and those of the others.
+    fn accept_crd_names(&self) {
+        let listing = self.store.list(crd::BUCKET);
+        let crds: Vec<_> = listing.range("", "").map(|(_, object)| object.clone()).collect();
+        for crd in &crds {
+            if let Some(accepted) = crd::accept_names(crd.value(), &crds, &self.now()) {
+                let name = metadata::name(crd.value());
+                // A concurrent writer accepts the names of what it has written itself.
+                let _ = self.store.replace(&Arc::from(crd::BUCKET), name, crd.revision(), accepted);
+            }
+        }
+    }
+
+    /// A new uid.
+    fn uid(&self) -> Value {
+        Value::from(self.random.uid())
+    }
+
+    /// The current time, as objects carry it.
+    fn now(&self) -> Value {
+        metadata::time(self.clock.now())
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry").field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+// === impl Request ===
+
+impl Request {
+    /// The key of the object that the request names.
+    pub(crate) fn key(&self) -> String {
+        self.served.key(&self.namespace, &self.name)
+    }
+
+    fn not_found(&self) -> Status {
+        Status::not_found(&self.served.group_resource(), &self.name)
+    }
+
+    fn modified(&self) -> Status {
+        Status::modified(&self.served.group_resource(), &self.name)
+    }
+
+    fn commit_error(&self, error: &CommitError) -> Status {
+        match error {
+            CommitError::Exists(_) => Status::already_exists(&self.served.group_resource(), &self.name),
+            CommitError::Modified(_) => self.modified(),
+            CommitError::Missing => self.not_found(),
+        }
+    }
+}

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -117,6 +117,24 @@ impl Subresource {
 // === impl Resources ===
 
 impl Resources {
+    /// The resources that a server has before any CRD: those of Kubernetes 1.37 that it can serve.
+    ///
+    /// `autoscaling/v1` is left out: its HorizontalPodAutoscaler needs a conversion to `autoscaling/v2`, the
+    /// version that clients prefer.
+    #[must_use]
+    pub fn built_in() -> &'static Self {
+        static BUILT_IN: LazyLock<Resources> = LazyLock::new(|| {
+            let definitions: Vec<ResourceDefinition> =
+                serde_json::from_str(include_str!("../../data/resources.json"))
+                    .expect("the table of built-in resources is part of the crate");
+            let is_served = |own: &ResourceDefinition| {
+                (own.group.as_str(), own.version.as_str()) != ("autoscaling", "v1")
+            };
+            definitions.into_iter().filter(is_served).collect()
+        });
+        &BUILT_IN
+    }
+
     /// Adds a definition; one with the same group, version and plural is replaced.
     pub fn insert(&mut self, definition: ResourceDefinition) {
         let id = ResourceId {

@@ -1,3 +1,22 @@
-//! What stands in requests and answers: negotiation, decoding and encoding.
+//! HTTP in and out: what a request is about, how its body is read, how the answer is written.
+//!
+//! [`handler`] is the way of a request from top to bottom. It reads the request line ([`RequestInfo`]), picks a
+//! form for the answer (`media.rs`), decodes body and options (`decode.rs`, `json.rs`, `options.rs`), calls a verb
+//! of the registry and writes what that gives (`respond.rs`, `watch.rs`). Nothing here decides what a verb means.
 
+mod body;
+mod decode;
+pub(crate) mod handler;
+mod json;
+mod media;
+pub(crate) mod options;
 pub mod protobuf;
+mod request_info;
+mod respond;
+mod root;
+mod watch;
+
+pub use body::ApiBody;
+pub(crate) use decode::read;
+pub use request_info::{Query, RequestInfo};
+pub use root::Version;

@@ -1,0 +1,162 @@
+use serde_json::Value;
+
+use super::{Presented, Registry, Request, metadata};
+use crate::{
+    status::{Cause, Status},
+    store::CommitError,
+    wire::options::WriteOptions,
+};
+
+/// The letters of generated names: no vowels and no look-alikes, so that no words come about.
+const SUFFIX_LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+const SUFFIX_LENGTH: usize = 5;
+const GENERATED_NAME_LIMIT: usize = 63;
+const GENERATED_NAME_TRIES: usize = 8;
+
+impl Registry {
+    /// Creates an object, in the version of the request.
+    ///
+    /// # Errors
+    /// With the `Status` that says what is wrong with the object, or that it is there.
+    pub(crate) fn create(
+        &self,
+        request: &Request,
+        options: &WriteOptions,
+        mut object: Value,
+    ) -> Result<Presented, Status> {
+        let served = &request.served;
+        self.match_namespace(request, &mut object)?;
+        self.wipe_system_fields(&mut object);
+        self.admit_create(request, &object)?;
+        served.strategy.prepare_create(served, &mut object);
+
+        let generate_name = metadata::text(&object, "generateName").to_owned();
+        let generates = metadata::name(&object).is_empty() && !generate_name.is_empty();
+        let mut tries = if generates { GENERATED_NAME_TRIES } else { 1 };
+        loop {
+            tries -= 1;
+            if generates {
+                let name = self.generate_name(&generate_name);
+                metadata::set(&mut object, "name", Some(Value::from(name)));
+            }
+            let name = metadata::name(&object).to_owned();
+            self.validate_create(request, &object)?;
+            if !metadata::resource_version(&object).is_empty() {
+                return Err(Status::untyped("resourceVersion should not be set on objects to be created"));
+            }
+            let key = served.key(&request.namespace, &name);
+            let there = if options.dry_run {
+                match self.store.get(&served.bucket, &key) {
+                    None => return Ok(Presented::Made(object)),
+                    Some(there) => there,
+                }
+            } else {
+                match self.store.create(&served.bucket, &key, served.store(object.clone())) {
+                    Ok(created) => {
+                        self.committed(served, None);
+                        return Ok(served.present(&created));
+                    }
+                    Err(CommitError::Exists(there) | CommitError::Modified(there)) => there,
+                    Err(CommitError::Missing) => return Err(request.not_found()),
+                }
+            };
+            if tries == 0 {
+                let resource = served.group_resource();
+                return Err(if generates {
+                    Status::generate_name_exhausted(&resource, &name)
+                } else if metadata::is_deleting(there.value()) {
+                    Status::being_deleted(&resource, &name)
+                } else {
+                    Status::already_exists(&resource, &name)
+                });
+            }
+        }
+    }
+
+    /// Puts the object into the namespace of the request.
+    pub(super) fn match_namespace(&self, request: &Request, object: &mut Value) -> Result<(), Status> {
+        let own = metadata::namespace(object);
+        if !request.served.definition.namespaced {
+            // A namespace on an object outside namespaces is dropped without a word.
+            metadata::set(object, "namespace", None);
+        } else if own.is_empty() {
+            metadata::set(object, "namespace", Some(Value::from(request.namespace.as_str())));
+        } else if own != request.namespace {
+            return Err(Status::bad_request(
+                "the namespace of the provided object does not match the namespace sent on the request",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Sets what only the server may set.
+    fn wipe_system_fields(&self, object: &mut Value) {
+        metadata::set(object, "uid", Some(self.uid()));
+        metadata::set(object, "creationTimestamp", Some(self.now()));
+        for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
+            metadata::set(object, field, None);
+        }
+    }
+
+    /// Refuses what cannot be created at the moment, whatever it is.
+    fn admit_create(&self, request: &Request, object: &Value) -> Result<(), Status> {
+        if request.served.definition.namespaced {
+            self.require_namespace(request, metadata::name(object))?;
+        }
+        if let Some(custom) = &request.served.custom
+            && custom.terminating
+        {
+            let why = "create not allowed while custom resource definition is terminating";
+            return Err(Status::forbidden(&request.served.group_resource(), metadata::name(object), why));
+        }
+        Ok(())
+    }
+
+    /// Refuses to create in a namespace that is not there, or about to go.
+    fn require_namespace(&self, request: &Request, name: &str) -> Result<(), Status> {
+        let namespace = request.namespace.as_str();
+        let resource = crate::status::GroupResource::new("", "namespaces");
+        let Some(object) = self.store.get("/namespaces", namespace) else {
+            return Err(Status::not_found(&resource, namespace));
+        };
+        if metadata::is_deleting(object.value()) {
+            let why = format!(
+                "unable to create new content in namespace {namespace} because it is being terminated"
+            );
+            let cause = Cause {
+                reason: "NamespaceTerminating".to_owned(),
+                message: format!("namespace {namespace} is being terminated"),
+                field: "metadata.namespace".to_owned(),
+            };
+            return Err(Status::forbidden(&request.served.group_resource(), name, &why).with_cause(cause));
+        }
+        Ok(())
+    }
+
+    fn validate_create(&self, request: &Request, object: &Value) -> Result<(), Status> {
+        let served = &request.served;
+        let mut causes = Vec::new();
+        if metadata::name(object).is_empty() {
+            causes.push(Cause::required("metadata.name", "name or generateName is required"));
+        }
+        causes.extend(served.strategy.validate_create(object));
+        if causes.is_empty() {
+            return Ok(());
+        }
+        Err(Status::invalid(&served.definition.group_kind(), metadata::name(object), causes))
+    }
+
+    /// A name that starts with `base` and is most likely free.
+    fn generate_name(&self, base: &str) -> String {
+        let mut end = base.len().min(GENERATED_NAME_LIMIT - SUFFIX_LENGTH);
+        while !base.is_char_boundary(end) {
+            end -= 1;
+        }
+        let mut name = base.get(..end).unwrap_or_default().to_owned();
+        for _ in 0..SUFFIX_LENGTH {
+            let index = usize::try_from(self.random.below(SUFFIX_LETTERS.len() as u64)).unwrap_or_default();
+            name.extend(SUFFIX_LETTERS.get(index).map(|letter| char::from(*letter)));
+        }
+        name
+    }
+}

@@ -1,0 +1,247 @@
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{List, Presented, Registry, Request, Served, metadata};
+use crate::{
+    crd,
+    status::Status,
+    store::{CommitError, Object},
+    wire::options::{DeleteOptions, ListOptions},
+};
+
+/// What a delete came to.
+#[derive(Debug)]
+pub(crate) enum Deleted {
+    /// The object is gone; the success `Status` that says so.
+    Gone(Value),
+    /// The object is about to go: finalizers or a grace period hold it back.
+    Going(Presented),
+}
+
+const ORPHAN: &str = "orphan";
+const FOREGROUND: &str = "foregroundDeletion";
+
+impl Registry {
+    /// Deletes the object that the request names, or begins to.
+    ///
+    /// # Errors
+    /// 404, 409 if a precondition does not hold, or what the kind has against it.
+    pub(crate) fn delete(&self, request: &Request, options: &DeleteOptions) -> Result<Deleted, Status> {
+        let served = &request.served;
+        let key = request.key();
+        loop {
+            let current = self.store.get(&served.bucket, &key).ok_or_else(|| request.not_found())?;
+            served.strategy.allow_delete(request)?;
+            self.check_preconditions(request, options, current.value())?;
+            let held = self.mark_deleted(served, options, current.value());
+            let result = match held {
+                Some(held) if options.dry_run => return Ok(Deleted::Going(Presented::Made(held))),
+                Some(held) => self
+                    .store
+                    .replace(&served.bucket, &key, current.revision(), held)
+                    .map(|object| (Deleted::Going(served.present(&object)), None)),
+                None => {
+                    let uid = metadata::uid(current.value());
+                    let status = Status::deleted(&served.group_resource(), &request.name, uid);
+                    if options.dry_run {
+                        return Ok(Deleted::Gone(status));
+                    }
+                    let removed = self.store.remove(&served.bucket, &key, current.revision());
+                    removed.map(|removed| (Deleted::Gone(status), Some(removed)))
+                }
+            };
+            match result {
+                Ok((deleted, removed)) => {
+                    self.committed(served, removed.as_deref());
+                    if &*served.bucket == crd::BUCKET {
+                        self.delete_custom_resources(&request.name);
+                    }
+                    return Ok(deleted);
+                }
+                // Without a precondition a delete is meant for whatever is there.
+                Err(CommitError::Modified(_)) => {}
+                Err(error) => return Err(request.commit_error(&error)),
+            }
+        }
+    }
+
+    /// Deletes what the options select, one by one, and gives what it was.
+    ///
+    /// # Errors
+    /// With the first refusal of a delete; what was deleted before stays deleted.
+    pub(crate) async fn delete_collection(
+        &self,
+        request: &Request,
+        list: &ListOptions,
+        options: &DeleteOptions,
+    ) -> Result<List, Status> {
+        let list = self.list(request, list).await?;
+        for item in &list.items {
+            let one = Request {
+                namespace: metadata::namespace(item.value()).to_owned(),
+                name: metadata::name(item.value()).to_owned(),
+                ..request.clone()
+            };
+            match self.delete(&one, options) {
+                Ok(_) => {}
+                Err(status) if status.code == 404 => {}
+                Err(status) => return Err(status),
+            }
+        }
+        Ok(list)
+    }
+
+    fn check_preconditions(
+        &self,
+        request: &Request,
+        options: &DeleteOptions,
+        current: &Value,
+    ) -> Result<(), Status> {
+        let definition = &request.served.definition;
+        let (uid, version) = (metadata::uid(current), metadata::resource_version(current));
+        let why = match (&options.uid, &options.resource_version) {
+            (Some(expected), _) if expected != uid => format!(
+                "the UID in the precondition ({expected}) does not match the UID in record ({uid}). \
+                 The object might have been deleted and then recreated"
+            ),
+            (_, Some(expected)) if expected != version => format!(
+                "the ResourceVersion in the precondition ({expected}) does not match the ResourceVersion in record \
+                 ({version}). The object might have been modified"
+            ),
+            _ => return Ok(()),
+        };
+        // Here Kubernetes names the kind where it names the resource elsewhere.
+        let kind = crate::status::GroupResource::new(definition.group.as_str(), definition.kind.as_str());
+        Err(Status::conflict(&kind, &request.name, &why))
+    }
+
+    /// The object as it stays behind, or `None` if nothing holds it back.
+    fn mark_deleted(&self, served: &Served, options: &DeleteOptions, current: &Value) -> Option<Value> {
+        let mut object = current.clone();
+        let grace = served.strategy.grace_period(current, options.grace_period_seconds);
+        let finalizers = garbage_collection_finalizers(options, current);
+        set_finalizers(&mut object, &finalizers);
+
+        let was_deleting = metadata::is_deleting(current);
+        if was_deleting {
+            // A second delete can only shorten the grace period.
+            if let (Some(asked), Some(left)) = (grace, metadata::grace_period(current))
+                && asked < left
+            {
+                self.set_deletion(&mut object, asked);
+            }
+        } else {
+            self.set_deletion(&mut object, grace.unwrap_or_default());
+            if served.strategy == super::strategy::Strategy::Namespace {
+                metadata::child(metadata::as_map(&mut object), "status")
+                    .insert("phase".to_owned(), Value::from("Terminating"));
+            }
+            if &*served.bucket == crd::BUCKET {
+                crd::mark_terminating(&mut object, &self.now());
+            }
+            let generation = metadata::generation(current);
+            if generation > 0 {
+                metadata::set(&mut object, "generation", Some(Value::from(generation + 1)));
+            }
+        }
+        let spec_finalizers =
+            current.get("spec").and_then(|spec| spec.get("finalizers")).and_then(Value::as_array);
+        let is_held = !metadata::finalizers(&object).is_empty()
+            || metadata::grace_period(&object).unwrap_or_default() > 0
+            || (served.strategy == super::strategy::Strategy::Namespace
+                && spec_finalizers.is_some_and(|finalizers| !finalizers.is_empty()));
+        is_held.then_some(object)
+    }
+
+    fn set_deletion(&self, object: &mut Value, grace: i64) {
+        let end = self.clock.now().saturating_add(jiff::SignedDuration::from_secs(grace));
+        let end = end.unwrap_or(jiff::Timestamp::MAX);
+        metadata::set(object, "deletionTimestamp", Some(metadata::time(end)));
+        metadata::set(object, "deletionGracePeriodSeconds", Some(Value::from(grace)));
+    }
+
+    /// Deletes the objects of a CRD that is being deleted.
+    fn delete_custom_resources(&self, crd_name: &str) {
+        let Some(crd) = self.store.get(crd::BUCKET, crd_name) else { return };
+        if !metadata::is_deleting(crd.value()) {
+            return;
+        }
+        let Some(served) = self.catalog().iter().find(|served| served.is_of(crd_name)).cloned() else {
+            // It was never served, so there is nothing to delete.
+            self.finish_crd(&crd);
+            return;
+        };
+        let listing = self.store.list(&served.bucket);
+        for (_, object) in listing.range("", "") {
+            let request = Request {
+                namespace: metadata::namespace(object.value()).to_owned(),
+                name: metadata::name(object.value()).to_owned(),
+                served: served.clone(),
+                subresource: String::new(),
+            };
+            // What cannot be deleted now is waited for; nobody is there to hear why.
+            let _ = self.delete(&request, &DeleteOptions::default());
+        }
+        self.finish_crd_deletion(&served);
+    }
+
+    /// Lets a CRD go that is being deleted once its last object is gone.
+    pub(super) fn finish_crd_deletion(&self, served: &Served) {
+        let name = served.group_resource().to_string();
+        if let Some(crd) = self.store.get(crd::BUCKET, &name)
+            && metadata::is_deleting(crd.value())
+            && self.store.list(&served.bucket).range("", "").next().is_none()
+        {
+            self.finish_crd(&crd);
+        }
+    }
+
+    fn finish_crd(&self, crd: &Arc<Object>) {
+        let mut object = crd.value().clone();
+        let mut finalizers: Vec<String> =
+            metadata::finalizers(crd.value()).into_iter().map(str::to_owned).collect();
+        finalizers.retain(|finalizer| finalizer != crd::FINALIZER);
+        set_finalizers(&mut object, &finalizers);
+        let (bucket, name) = (Arc::from(crd::BUCKET), metadata::name(crd.value()));
+        // Of two concurrent writers one finishes; the other finds it done.
+        let _ = if finalizers.is_empty() {
+            self.store.remove(&bucket, name, crd.revision())
+        } else {
+            self.store.replace(&bucket, name, crd.revision(), object)
+        };
+        self.refresh_catalog();
+    }
+}
+
+/// The finalizers of an object whose deletion is asked for with these options.
+fn garbage_collection_finalizers(options: &DeleteOptions, object: &Value) -> Vec<String> {
+    let had = metadata::finalizers(object);
+    let policy = options.propagation_policy.as_deref();
+    let orphans = match (options.orphan_dependents, policy) {
+        (Some(orphans), _) => orphans,
+        (None, Some(policy)) => policy == "Orphan",
+        (None, None) => had.contains(&ORPHAN),
+    };
+    let foreground = match (options.orphan_dependents, policy) {
+        (Some(_), _) => false,
+        (None, Some(policy)) => policy == "Foreground",
+        (None, None) => had.contains(&FOREGROUND),
+    };
+    let mut finalizers: Vec<String> = had
+        .into_iter()
+        .filter(|finalizer| *finalizer != ORPHAN && *finalizer != FOREGROUND)
+        .map(str::to_owned)
+        .collect();
+    if orphans {
+        finalizers.push(ORPHAN.to_owned());
+    }
+    if foreground {
+        finalizers.push(FOREGROUND.to_owned());
+    }
+    finalizers
+}
+
+fn set_finalizers(object: &mut Value, finalizers: &[String]) {
+    metadata::set(object, "finalizers", (!finalizers.is_empty()).then(|| json!(finalizers)));
+}

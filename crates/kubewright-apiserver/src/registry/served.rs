@@ -1,0 +1,243 @@
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
+
+use serde_json::Value;
+
+use super::{ResourceDefinition, Resources, events, metadata, strategy::Strategy};
+use crate::{
+    crd::CustomVersion, discovery, selector::SelectableFields, status::GroupResource, store::Object,
+};
+
+/// A resource at one version, with all that its verbs need to know.
+#[derive(Debug)]
+pub(crate) struct Served {
+    pub(crate) definition: ResourceDefinition,
+    /// The bucket of the store that holds the objects. Several resources may be views of one bucket.
+    pub(crate) bucket: Arc<str>,
+    /// The `apiVersion` in which objects are stored.
+    pub(crate) storage_api_version: String,
+    pub(crate) selectable: SelectableFields,
+    pub(crate) strategy: Strategy,
+    /// What the CRD says, for a custom resource.
+    pub(crate) custom: Option<Arc<CustomVersion>>,
+    view: View,
+}
+
+/// How a served object differs from the stored one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum View {
+    /// Not at all.
+    Same,
+    /// `events.k8s.io/v1` over the core group's events.
+    Events,
+    /// A version of a custom resource: `apiVersion` differs, and its schema's defaults hold.
+    Custom,
+}
+
+/// What the server serves at one moment.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    pub(crate) discovery: discovery::Catalog,
+    /// By group, version and plural.
+    served: BTreeMap<(String, String, String), Arc<Served>>,
+    /// The groups that custom resources are in.
+    custom_groups: Vec<String>,
+}
+
+/// An object in the version that the client asked for.
+#[derive(Clone, Debug)]
+pub(crate) enum Presented {
+    /// As it is stored, with its JSON at hand.
+    Stored(Arc<Object>),
+    /// Made for this answer.
+    Made(Value),
+}
+
+// === impl Served ===
+
+impl Served {
+    fn built_in(definition: &ResourceDefinition, storage_version: &str) -> Self {
+        let is_event_view = definition.group == "events.k8s.io";
+        let storage_group = if is_event_view { "" } else { definition.group.as_str() };
+        let storage = ResourceDefinition {
+            group: storage_group.to_owned(),
+            version: storage_version.to_owned(),
+            ..ResourceDefinition::default()
+        };
+        Self {
+            bucket: bucket(storage_group, &definition.plural),
+            storage_api_version: storage.api_version(),
+            selectable: SelectableFields::built_in(&definition.group, &definition.version, &definition.kind),
+            strategy: Strategy::of(&definition.group, &definition.plural),
+            custom: None,
+            view: if is_event_view { View::Events } else { View::Same },
+            definition: definition.clone(),
+        }
+    }
+
+    pub(crate) fn custom(definition: ResourceDefinition, version: Arc<CustomVersion>) -> Self {
+        Self {
+            bucket: bucket(&definition.group, &definition.plural),
+            storage_api_version: format!("{}/{}", definition.group, version.storage_version),
+            selectable: SelectableFields::custom(
+                definition.namespaced,
+                version.selectable_fields.iter().map(String::as_str),
+            ),
+            strategy: Strategy::Custom,
+            view: if version.reads_as_stored { View::Same } else { View::Custom },
+            custom: Some(version),
+            definition,
+        }
+    }
+
+    /// Whether the CRD of this name declares the resource.
+    pub(crate) fn is_of(&self, crd_name: &str) -> bool {
+        self.custom.is_some() && self.group_resource().to_string() == crd_name
+    }
+
+    /// The resource as messages name it.
+    pub(crate) fn group_resource(&self) -> GroupResource {
+        self.definition.group_resource()
+    }
+
+    /// The object's key in the bucket.
+    pub(crate) fn key(&self, namespace: &str, name: &str) -> String {
+        if self.definition.namespaced { format!("{namespace}/{name}") } else { name.to_owned() }
+    }
+
+    /// What the keys of a namespace's objects start with; an empty namespace means all of them.
+    pub(crate) fn prefix(&self, namespace: &str) -> String {
+        if self.definition.namespaced && !namespace.is_empty() {
+            format!("{namespace}/")
+        } else {
+            String::new()
+        }
+    }
+
+    /// A stored object in this version.
+    pub(crate) fn present(&self, object: &Arc<Object>) -> Presented {
+        match self.view {
+            View::Same => Presented::Stored(object.clone()),
+            View::Events => Presented::Made(events::to_events_group(object.value())),
+            View::Custom => {
+                let mut value = object.value().clone();
+                relabel(&mut value, &self.definition.api_version());
+                if let Some(custom) = &self.custom {
+                    custom.read(&mut value);
+                }
+                Presented::Made(value)
+            }
+        }
+    }
+
+    /// An object of this version as it is stored.
+    pub(crate) fn store(&self, mut object: Value) -> Value {
+        match self.view {
+            View::Same => object,
+            View::Events => events::to_core_group(&object),
+            View::Custom => {
+                relabel(&mut object, &self.storage_api_version);
+                object
+            }
+        }
+    }
+}
+
+fn relabel(object: &mut Value, api_version: &str) {
+    metadata::as_map(object).insert("apiVersion".to_owned(), Value::from(api_version));
+}
+
+fn bucket(group: &str, plural: &str) -> Arc<str> {
+    format!("{group}/{plural}").into()
+}
+
+// === impl Catalog ===
+
+impl Catalog {
+    /// The built-in resources and `custom` ones.
+    pub(crate) fn new(custom: Vec<Served>) -> Self {
+        let built_in = built_in();
+        let mut custom_groups = Vec::new();
+        let mut resources = built_in.resources.clone();
+        let mut served = built_in.served.clone();
+        for one in custom {
+            let definition = one.definition.clone();
+            if !custom_groups.contains(&definition.group) {
+                custom_groups.push(definition.group.clone());
+            }
+            served.insert(id(&definition), Arc::new(one));
+            resources.insert(definition);
+        }
+        Self { discovery: discovery::Catalog::new(resources), served, custom_groups }
+    }
+
+    /// The resource that a path names.
+    pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Served>> {
+        self.served.get(&(group.to_owned(), version.to_owned(), plural.to_owned()))
+    }
+
+    /// Whether the server has the group without any CRD.
+    pub(crate) fn is_built_in_group(&self, group: &str) -> bool {
+        built_in().groups.contains(&group) && !self.custom_groups.iter().any(|own| own == group)
+    }
+
+    /// Every resource at every version.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Served>> {
+        self.served.values()
+    }
+}
+
+struct BuiltIn {
+    resources: Resources,
+    served: BTreeMap<(String, String, String), Arc<Served>>,
+    groups: Vec<&'static str>,
+}
+
+fn built_in() -> &'static BuiltIn {
+    static BUILT_IN: LazyLock<BuiltIn> = LazyLock::new(|| {
+        let resources = Resources::built_in();
+        let storage: BTreeMap<_, _> = resources
+            .iter()
+            .filter(|definition| definition.storage)
+            .map(|own| ((own.group.as_str(), own.plural.as_str()), own.version.as_str()))
+            .collect();
+        let mut served = BTreeMap::new();
+        let mut groups: Vec<&'static str> = Vec::new();
+        for definition in resources.iter() {
+            let version = storage.get(&(definition.group.as_str(), definition.plural.as_str()));
+            let version = version.copied().unwrap_or(&definition.version);
+            served.insert(id(definition), Arc::new(Served::built_in(definition, version)));
+            if !groups.contains(&definition.group.as_str()) {
+                groups.push(definition.group.as_str());
+            }
+        }
+        BuiltIn { resources: resources.clone(), served, groups }
+    });
+    &BUILT_IN
+}
+
+fn id(definition: &ResourceDefinition) -> (String, String, String) {
+    (definition.group.clone(), definition.version.clone(), definition.plural.clone())
+}
+
+// === impl Presented ===
+
+impl Presented {
+    /// The object.
+    pub(crate) fn value(&self) -> &Value {
+        match self {
+            Self::Stored(object) => object.value(),
+            Self::Made(value) => value,
+        }
+    }
+
+    /// The object, copied if it is shared.
+    pub(crate) fn into_value(self) -> Value {
+        match self {
+            Self::Stored(object) => object.value().clone(),
+            Self::Made(value) => value,
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! How kinds differ: what the server sets on create, what an update may not change, how a delete proceeds.
+
+mod namespace;
+mod pod;
+mod secret;
+
+use serde_json::{Map, Value, json};
+
+use super::{Request, Served, metadata};
+use crate::{crd, status::Cause, status::Status};
+
+/// The behaviour of a kind in the places where verbs ask for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Strategy {
+    /// Nothing but what the resource's definition says.
+    Plain,
+    /// A kind of which annotations, too, are part of the desired state.
+    Deployment,
+    Namespace,
+    Pod,
+    Secret,
+    Crd,
+    /// A custom resource: as its CRD says.
+    Custom,
+}
+
+impl Strategy {
+    /// The strategy of a built-in resource.
+    pub(crate) fn of(group: &str, plural: &str) -> Self {
+        match (group, plural) {
+            ("", "namespaces") => Self::Namespace,
+            ("", "pods") => Self::Pod,
+            ("", "secrets") => Self::Secret,
+            ("apps", "deployments") => Self::Deployment,
+            ("apiextensions.k8s.io", "customresourcedefinitions") => Self::Crd,
+            _ => Self::Plain,
+        }
+    }
+
+    /// Brings a new object into its first state.
+    pub(super) fn prepare_create(self, served: &Served, object: &mut Value) {
+        match self {
+            Self::Custom => {
+                if served.definition.subresource("status").is_some() {
+                    metadata::as_map(object).remove("status");
+                }
+            }
+            Self::Crd => crd::prepare_create(object),
+            _ => {
+                if served.definition.subresource("status").is_some() {
+                    let status = first_status(&served.definition.group, &served.definition.plural);
+                    metadata::as_map(object).insert("status".to_owned(), status);
+                }
+            }
+        }
+        match self {
+            Self::Namespace => namespace::prepare_create(object),
+            Self::Pod => pod::prepare_create(object),
+            Self::Secret => secret::prepare(object),
+            _ => {}
+        }
+        let generation = served.definition.generation.then(|| Value::from(1));
+        metadata::set(object, "generation", generation);
+    }
+
+    /// Takes back what an update of the object itself may not change silently, and counts the generation.
+    pub(super) fn prepare_update(self, served: &Served, object: &mut Value, old: &Value) {
+        if served.definition.subresource("status").is_some() {
+            copy_field(object, old, "status");
+        }
+        match self {
+            Self::Namespace => namespace::prepare_update(object, old),
+            Self::Secret => secret::prepare(object),
+            Self::Crd => crd::prepare_update(object, old),
+            _ => {}
+        }
+        if served.definition.generation && self.differs(served, object, old) {
+            metadata::set(object, "generation", Some(Value::from(metadata::generation(old) + 1)));
+        }
+    }
+
+    /// Lets an update of the status change nothing but that.
+    pub(super) fn prepare_status_update(self, object: &mut Value, old: &Value) {
+        let status = object.get("status").cloned();
+        let mut new = old.clone();
+        {
+            let fields = metadata::as_map(&mut new);
+            match status {
+                Some(status) => fields.insert("status".to_owned(), status),
+                None => fields.remove("status"),
+            };
+        }
+        if self == Self::Custom {
+            metadata::restore(&mut new, object, &["managedFields"]);
+        } else {
+            // Built-in kinds take metadata along, within what any update may change of it.
+            let metadata = object.get("metadata").cloned().unwrap_or_default();
+            metadata::as_map(&mut new).insert("metadata".to_owned(), metadata);
+            metadata::restore(&mut new, old, &["ownerReferences", "deletionTimestamp"]);
+        }
+        *object = new;
+    }
+
+    /// What is wrong with a new object beyond its metadata.
+    pub(super) fn validate_create(self, object: &Value) -> Vec<Cause> {
+        match self {
+            Self::Secret => secret::validate(object),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What is wrong with a change beyond its metadata.
+    pub(super) fn validate_update(self, object: &Value, old: &Value) -> Vec<Cause> {
+        match self {
+            Self::Secret => secret::validate_update(object, old),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether the object may be deleted at all.
+    pub(super) fn allow_delete(self, request: &Request) -> Result<(), Status> {
+        match self {
+            Self::Namespace => namespace::allow_delete(request),
+            _ => Ok(()),
+        }
+    }
+
+    /// For how many seconds a deleted object stays, with what the client asked for; `None` if the kind knows no
+    /// grace.
+    pub(super) fn grace_period(self, object: &Value, asked: Option<i64>) -> Option<i64> {
+        match self {
+            Self::Pod => Some(pod::grace_period(object, asked)),
+            _ => None,
+        }
+    }
+
+    /// Whether the desired state differs.
+    fn differs(self, served: &Served, new: &Value, old: &Value) -> bool {
+        let empty = Map::new();
+        let (new_fields, old_fields) = (new.as_object().unwrap_or(&empty), old.as_object().unwrap_or(&empty));
+        let is_status = served.definition.subresource("status").is_some() || self != Self::Custom;
+        let is_desired =
+            |name: &&String| name.as_str() != "metadata" && !(is_status && name.as_str() == "status");
+        let desired_differs = new_fields
+            .keys()
+            .chain(old_fields.keys())
+            .filter(is_desired)
+            .any(|name| new_fields.get(name) != old_fields.get(name));
+        desired_differs
+            || (self == Self::Deployment
+                && metadata::get(new, "annotations") != metadata::get(old, "annotations"))
+    }
+}
+
+/// Takes a field from another object, also its absence.
+fn copy_field(object: &mut Value, from: &Value, field: &str) {
+    let object = metadata::as_map(object);
+    match from.get(field) {
+        Some(value) => object.insert(field.to_owned(), value.clone()),
+        None => object.remove(field),
+    };
+}
+
+/// The status of a new object: what Go writes of an empty one, and what the kind's strategy sets.
+fn first_status(group: &str, plural: &str) -> Value {
+    match (group, plural) {
+        ("", "persistentvolumeclaims" | "persistentvolumes") => json!({ "phase": "Pending" }),
+        ("", "services") | ("networking.k8s.io", "ingresses") => json!({ "loadBalancer": {} }),
+        ("", "replicationcontrollers") | ("apps", "replicasets") => json!({ "replicas": 0 }),
+        ("apps", "statefulsets") => json!({ "replicas": 0, "availableReplicas": 0 }),
+        ("apps", "daemonsets") => json!({
+            "currentNumberScheduled": 0,
+            "desiredNumberScheduled": 0,
+            "numberMisscheduled": 0,
+            "numberReady": 0,
+        }),
+        ("policy", "poddisruptionbudgets") => json!({
+            "currentHealthy": 0,
+            "desiredHealthy": 0,
+            "disruptionsAllowed": 0,
+            "expectedPods": 0,
+        }),
+        ("autoscaling", "horizontalpodautoscalers") => {
+            json!({ "currentMetrics": null, "desiredReplicas": 0 })
+        }
+        _ => json!({}),
+    }
+}

@@ -1,0 +1,241 @@
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Presented, Registry, Request, metadata};
+use crate::{
+    status::{Cause, Status},
+    store::{CommitError, Object},
+    wire::options::WriteOptions,
+};
+
+/// How often a patch is applied anew when others change the object meanwhile.
+const TRIES: usize = 5;
+
+/// What an update came to.
+#[derive(Debug)]
+pub(crate) struct Updated {
+    pub(crate) object: Presented,
+    /// Whether the object was not there before.
+    pub(crate) created: bool,
+}
+
+impl Registry {
+    /// Replaces an object by what `make` makes of it, in the version of the request.
+    ///
+    /// `make` is called with the object as it is, and once more whenever that has changed meanwhile; it is called
+    /// with `None` for a missing object, if the kind or `create_missing` allows an update to create.
+    ///
+    /// # Errors
+    /// With what `make` refuses, and with the `Status` that says what is wrong with the change.
+    pub(crate) fn update(
+        &self,
+        request: &Request,
+        options: &WriteOptions,
+        create_missing: bool,
+        make: &dyn Fn(Option<&Value>) -> Result<Value, Status>,
+    ) -> Result<Updated, Status> {
+        let served = &request.served;
+        let key = request.key();
+        let mut tries = TRIES;
+        loop {
+            tries -= 1;
+            let Some(current) = self.store.get(&served.bucket, &key) else {
+                if !create_missing || !request.subresource.is_empty() {
+                    return Err(request.not_found());
+                }
+                let mut object = make(None)?;
+                metadata::set(&mut object, "resourceVersion", None);
+                let object = self.create(request, options, object)?;
+                return Ok(Updated { object, created: true });
+            };
+            let old = served.present(&current);
+            let new = make(Some(old.value()))?;
+            // A version that the client names must be the current one; one that came along from the object as it
+            // was is only good for another try.
+            let names_version = metadata::resource_version(&new) != metadata::resource_version(old.value());
+            match self.replace(request, options, &current, old.value(), new)? {
+                Some(object) => return Ok(Updated { object, created: false }),
+                None if names_version || tries == 0 => return Err(request.modified()),
+                None => {}
+            }
+        }
+    }
+
+    /// Commits `new` in place of `old`; `None` if the object changed meanwhile.
+    fn replace(
+        &self,
+        request: &Request,
+        options: &WriteOptions,
+        current: &Arc<Object>,
+        old: &Value,
+        mut new: Value,
+    ) -> Result<Option<Presented>, Status> {
+        let served = &request.served;
+        self.match_namespace(request, &mut new)?;
+        self.check_identity(request, old, &mut new)?;
+
+        restore_system_fields(&mut new, old);
+        match request.subresource.as_str() {
+            "status" => served.strategy.prepare_status_update(&mut new, old),
+            _ => served.strategy.prepare_update(served, &mut new, old),
+        }
+        let causes = validate_update(request, &new, old);
+        if !causes.is_empty() {
+            return Err(Status::invalid(&served.definition.group_kind(), &request.name, causes));
+        }
+        if is_last_finalizer_gone(&new) {
+            return self.remove_finalized(request, options, current, new);
+        }
+        if options.dry_run {
+            return Ok(Some(Presented::Made(new)));
+        }
+        match self.store.replace(&served.bucket, &request.key(), current.revision(), served.store(new)) {
+            Ok(object) => {
+                self.committed(served, None);
+                Ok(Some(served.present(&object)))
+            }
+            Err(CommitError::Missing) => Err(request.not_found()),
+            Err(CommitError::Modified(_) | CommitError::Exists(_)) => Ok(None),
+        }
+    }
+
+    /// Refuses an update of another object than the client means.
+    fn check_identity(&self, request: &Request, old: &Value, new: &mut Value) -> Result<(), Status> {
+        let served = &request.served;
+        let resource = served.group_resource();
+        let name = metadata::name(new);
+        if name.is_empty() {
+            metadata::set(new, "name", Some(Value::from(request.name.as_str())));
+        } else if name != request.name {
+            return Err(Status::bad_request(format!(
+                "the name of the object ({name}) does not match the name on the URL ({})",
+                request.name
+            )));
+        }
+        let (expected, uid) = (metadata::uid(new), metadata::uid(old));
+        if !expected.is_empty() && expected != uid {
+            let why = format!(
+                "StorageError: invalid object, Code: 4, Key: /registry/{}/{}, ResourceVersion: 0, \
+                 AdditionalErrorMsg: Precondition failed: UID in precondition: {expected}, UID in object meta: {uid}",
+                registry_path(request),
+                request.key(),
+            );
+            return Err(Status::conflict(&resource, &request.name, &why));
+        }
+        let version = metadata::resource_version(new);
+        if version.is_empty() {
+            if !served.definition.unconditional_update {
+                let cause = Cause::invalid(
+                    "metadata.resourceVersion",
+                    &Value::from(0),
+                    "must be specified for an update",
+                );
+                let mut status = Status::invalid(&served.definition.group_kind(), &request.name, vec![cause]);
+                status.message = status.message.replacen(
+                    &served.definition.group_kind().to_string(),
+                    &resource.to_string(),
+                    1,
+                );
+                if let Some(details) = &mut status.details {
+                    details.kind.clone_from(&resource.resource);
+                }
+                return Err(status);
+            }
+        } else if version != metadata::resource_version(old) {
+            return Err(match version.parse::<u64>() {
+                Ok(_) => Status::modified(&resource, &request.name),
+                Err(_) => {
+                    let detail = format!("strconv.ParseUint: parsing {version:?}: invalid syntax");
+                    let cause = Cause::invalid("metadata.resourceVersion", &Value::from(version), &detail);
+                    Status::invalid(&served.definition.group_kind(), &request.name, vec![cause])
+                }
+            });
+        }
+        let version = metadata::resource_version(old).to_owned();
+        metadata::set(new, "resourceVersion", Some(Value::from(version)));
+        Ok(())
+    }
+
+    /// Removes an object whose last finalizer an update took away. The answer is the object.
+    fn remove_finalized(
+        &self,
+        request: &Request,
+        options: &WriteOptions,
+        current: &Object,
+        new: Value,
+    ) -> Result<Option<Presented>, Status> {
+        if !options.dry_run {
+            match self.store.remove(&request.served.bucket, &request.key(), current.revision()) {
+                Ok(_) => self.committed(&request.served, Some(current)),
+                // Somebody else has removed it, which is what was asked for.
+                Err(CommitError::Missing) => {}
+                Err(CommitError::Modified(_) | CommitError::Exists(_)) => return Ok(None),
+            }
+        }
+        Ok(Some(Presented::Made(new)))
+    }
+}
+
+/// Takes back what no client may change.
+fn restore_system_fields(new: &mut Value, old: &Value) {
+    metadata::restore(new, old, &["generation", "creationTimestamp", "uid"]);
+    metadata::set(new, "selfLink", None);
+    if metadata::is_deleting(old) {
+        metadata::restore(new, old, &["deletionTimestamp"]);
+    }
+    if metadata::grace_period(old).is_some() && metadata::grace_period(new).is_none() {
+        metadata::restore(new, old, &["deletionGracePeriodSeconds"]);
+    }
+}
+
+fn validate_update(request: &Request, new: &Value, old: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    if metadata::is_deleting(old) {
+        let had = metadata::finalizers(old);
+        let added: Vec<&str> =
+            metadata::finalizers(new).into_iter().filter(|finalizer| !had.contains(finalizer)).collect();
+        if !added.is_empty() {
+            let added: Vec<String> = added.iter().map(|finalizer| format!("{finalizer:?}")).collect();
+            let detail = format!(
+                "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
+                added.join(", ")
+            );
+            causes.push(Cause::forbidden("metadata.finalizers", &detail));
+        }
+    }
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
+        let (new, old) = (metadata::get(new, field), metadata::get(old, field));
+        if new != old {
+            let value = new.cloned().unwrap_or_default();
+            causes.push(Cause::invalid(format!("metadata.{field}"), &value, "field is immutable"));
+        }
+    }
+    if request.subresource.is_empty() {
+        causes.extend(request.served.strategy.validate_update(new, old));
+    }
+    causes
+}
+
+/// Whether nothing holds back an object that is being deleted.
+fn is_last_finalizer_gone(object: &Value) -> bool {
+    metadata::is_deleting(object)
+        && metadata::finalizers(object).is_empty()
+        && metadata::grace_period(object).unwrap_or_default() == 0
+        // A namespace has finalizers of its own.
+        && object
+            .get("spec")
+            .and_then(|spec| spec.get("finalizers"))
+            .and_then(Value::as_array)
+            .is_none_or(Vec::is_empty)
+}
+
+/// The part of kube-apiserver's storage key that names the resource.
+fn registry_path(request: &Request) -> String {
+    let definition = &request.served.definition;
+    if request.served.custom.is_some() {
+        format!("{}/{}", definition.group, definition.plural)
+    } else {
+        definition.plural.clone()
+    }
+}

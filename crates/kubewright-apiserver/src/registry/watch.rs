@@ -1,0 +1,247 @@
+use std::{
+    collections::VecDeque,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use futures::Stream;
+use serde_json::{Value, json};
+use tokio::time::{Instant, Sleep};
+
+use super::{Presented, Registry, Request, Served, read::parse_revision};
+use crate::{
+    selector::Selection,
+    status::Status,
+    store::{Change, ChangeKind, ReadError, Watch, WatchEnd},
+    wire::options::ListOptions,
+};
+
+/// What a watch tells.
+#[derive(Clone, Debug)]
+pub(crate) enum WatchEvent {
+    /// An object came to be, or came to be selected.
+    Added(Presented),
+    /// A selected object changed.
+    Modified(Presented),
+    /// An object ceased to be, or to be selected. It is its last selected state at the revision of the change.
+    Deleted(Presented),
+    /// Everything up to a revision was told. An object with nothing but its version.
+    Bookmark(Value),
+    /// The watch cannot go on. Nothing follows.
+    Error(Box<Status>),
+}
+
+/// When a watch says what unasked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WatchSettings {
+    /// How often a bookmark is sent to those who allow it.
+    pub(crate) bookmark_period: Duration,
+    /// How long a watch lasts that does not say.
+    pub(crate) default_timeout: Duration,
+}
+
+/// The events of one watch. The stream ends when the watch's time is over or the server is closed.
+pub(crate) struct WatchEvents {
+    served: Arc<Served>,
+    prefix: String,
+    selection: Selection,
+    pending: VecDeque<WatchEvent>,
+    source: Source,
+    bookmarks: Option<(Duration, Pin<Box<Sleep>>)>,
+    deadline: Pin<Box<Sleep>>,
+}
+
+enum Source {
+    Watch(Watch),
+    /// Waits for a revision of the future before it tells the initial state.
+    Future {
+        reached: Pin<Box<dyn Future<Output = Result<(), Status>> + Send>>,
+        registry: Arc<Registry>,
+        end_bookmark: bool,
+    },
+    Over,
+}
+
+/// How many changes are read from the store at once.
+const BATCH: usize = 64;
+
+impl Registry {
+    /// Opens a watch of a collection.
+    ///
+    /// A revision that is forgotten is an error within the stream, as it is for kube-apiserver.
+    ///
+    /// # Errors
+    /// 400 for selectors that cannot be read, 500 for a version that is no number.
+    pub(crate) fn watch(
+        self: &Arc<Self>,
+        request: &Request,
+        options: &ListOptions,
+        settings: WatchSettings,
+    ) -> Result<WatchEvents, Status> {
+        let served = &request.served;
+        let selection = self.selection(request, options)?;
+        let text = options.resource_version.as_str();
+        let revision = if text.is_empty() { 0 } else { parse_revision(text).map_err(Status::untyped)? };
+        let timeout = options.timeout_seconds.map_or(settings.default_timeout, Duration::from_secs);
+        let now = Instant::now();
+        // A client may ask for more seconds than the clock can count.
+        let end = now.checked_add(timeout).unwrap_or(now + settings.default_timeout);
+        let mut events = WatchEvents {
+            served: served.clone(),
+            prefix: served.prefix(&request.namespace),
+            selection,
+            pending: VecDeque::new(),
+            source: Source::Over,
+            bookmarks: options.allow_watch_bookmarks.then(|| {
+                let period = settings.bookmark_period;
+                (period, Box::pin(tokio::time::sleep(period)))
+            }),
+            deadline: Box::pin(tokio::time::sleep_until(end)),
+        };
+        let initial = options.send_initial_events.unwrap_or(revision == 0);
+        if initial {
+            let end_bookmark = options.send_initial_events == Some(true) && options.allow_watch_bookmarks;
+            if revision > self.store.revision() {
+                let registry = self.clone();
+                let reached = async move { registry.wait_until_reached(revision).await };
+                events.source =
+                    Source::Future { reached: Box::pin(reached), registry: self.clone(), end_bookmark };
+            } else {
+                events.start(self, end_bookmark);
+            }
+        } else {
+            let revision = if revision == 0 { self.store.revision() } else { revision };
+            match self.store.watch(&served.bucket, revision) {
+                Ok(watch) => events.source = Source::Watch(watch),
+                Err(error) => {
+                    let oldest = match error {
+                        ReadError::Expired { oldest } => oldest,
+                        ReadError::Future { current } => current,
+                    };
+                    events.fail(Status::too_old_resource_version(revision, oldest));
+                }
+            }
+        }
+        Ok(events)
+    }
+}
+
+impl WatchEvents {
+    /// Tells the current state, then follows it.
+    fn start(&mut self, registry: &Registry, end_bookmark: bool) {
+        let (listing, watch) = registry.store.list_and_watch(&self.served.bucket);
+        for (_, object) in listing.range(&self.prefix, "") {
+            let presented = self.served.present(object);
+            if self.selection.matches(presented.value()) {
+                self.pending.push_back(WatchEvent::Added(presented));
+            }
+        }
+        if end_bookmark {
+            self.pending.push_back(WatchEvent::Bookmark(self.bookmark(listing.revision, true)));
+        }
+        self.source = Source::Watch(watch);
+    }
+
+    fn fail(&mut self, status: Status) {
+        self.pending.push_back(WatchEvent::Error(Box::new(status)));
+        self.source = Source::Over;
+    }
+
+    /// Notes what a change means to this watch.
+    fn take(&mut self, change: &Change) {
+        if !change.key.starts_with(&self.prefix) {
+            return;
+        }
+        let present = self.served.present(&change.object);
+        if self.selection.is_everything() {
+            self.pending.push_back(match change.kind {
+                ChangeKind::Added => WatchEvent::Added(present),
+                ChangeKind::Modified => WatchEvent::Modified(present),
+                ChangeKind::Deleted => WatchEvent::Deleted(present),
+            });
+            return;
+        }
+        let previous = change.previous.as_ref().map(|previous| self.served.present(previous));
+        let was = previous.as_ref().is_some_and(|previous| self.selection.matches(previous.value()));
+        let is = change.kind != ChangeKind::Deleted && self.selection.matches(present.value());
+        let event = match (was, is) {
+            (false, false) => return,
+            (false, true) => WatchEvent::Added(present),
+            (true, true) => WatchEvent::Modified(present),
+            (true, false) => {
+                // The client knows the object as it was selected, so that is what it is told has gone.
+                let mut last = previous.map(Presented::into_value).unwrap_or_default();
+                let revision = Value::from(change.revision.to_string());
+                super::metadata::set(&mut last, "resourceVersion", Some(revision));
+                WatchEvent::Deleted(Presented::Made(last))
+            }
+        };
+        self.pending.push_back(event);
+    }
+
+    fn bookmark(&self, revision: u64, initial_events_end: bool) -> Value {
+        let mut metadata = json!({ "resourceVersion": revision.to_string() });
+        if initial_events_end {
+            metadata["annotations"] = json!({ "k8s.io/initial-events-end": "true" });
+        }
+        json!({
+            "kind": self.served.definition.kind,
+            "apiVersion": self.served.definition.api_version(),
+            "metadata": metadata,
+        })
+    }
+
+    /// Reads from the source until something is pending; ready when it is, or when the source is over.
+    fn poll_source(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        while self.pending.is_empty() {
+            match &mut self.source {
+                Source::Over => return Poll::Ready(()),
+                Source::Future { reached, registry, end_bookmark } => {
+                    let result = ready!(reached.as_mut().poll(context));
+                    let (registry, end_bookmark) = (registry.clone(), *end_bookmark);
+                    match result {
+                        Ok(()) => self.start(&registry, end_bookmark),
+                        Err(status) => self.fail(status),
+                    }
+                }
+                Source::Watch(watch) => match ready!(watch.poll_changes(context, BATCH)) {
+                    Ok(changes) => changes.iter().for_each(|change| self.take(change)),
+                    Err(WatchEnd::Closed) => self.source = Source::Over,
+                    Err(WatchEnd::Expired { seen, oldest }) => {
+                        self.fail(Status::too_old_resource_version(seen, oldest));
+                    }
+                },
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl Stream for WatchEvents {
+    type Item = WatchEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<WatchEvent>> {
+        let this = &mut *self;
+        if this.poll_source(context).is_ready() {
+            return Poll::Ready(this.pending.pop_front());
+        }
+        if this.deadline.as_mut().poll(context).is_ready() {
+            return Poll::Ready(None);
+        }
+        if let Some((period, timer)) = &mut this.bookmarks
+            && let Source::Watch(watch) = &mut this.source
+            && timer.as_mut().poll(context).is_ready()
+        {
+            timer.as_mut().reset(Instant::now() + *period);
+            // The timer has to be polled to wake the task once more.
+            if timer.as_mut().poll(context).is_ready() {
+                context.waker().wake_by_ref();
+            }
+            let revision = watch.progress();
+            return Poll::Ready(Some(WatchEvent::Bookmark(this.bookmark(revision, false))));
+        }
+        Poll::Pending
+    }
+}

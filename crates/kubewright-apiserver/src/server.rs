@@ -1,0 +1,239 @@
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::Body;
+use kubewright_world::{Clock, Random};
+use serde_json::Value;
+use tower::Service;
+
+use crate::{
+    bootstrap,
+    registry::{self, Registry, Served, WatchSettings},
+    status::Status,
+    store::{Snapshot, Store},
+    user::User,
+    wire::{self, ApiBody, Version, handler::Handler, options::WriteOptions},
+};
+
+/// A Kubernetes API server inside the process.
+///
+/// Clones are the same server. It needs no task and no thread of its own: whoever polls a response does the work.
+///
+/// ```
+/// use kubewright_apiserver::ApiServer;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(async {
+/// let server = ApiServer::builder().build();
+/// let client = kube::Client::new(server.service(), "default");
+/// assert!(client.list_core_api_versions().await.is_ok());
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct ApiServer {
+    handler: Arc<Handler>,
+}
+
+/// What an [`ApiServer`] is made of.
+#[derive(Debug)]
+#[must_use]
+pub struct ApiServerBuilder {
+    clock: Clock,
+    random: Random,
+    version: Version,
+    snapshot: Option<Snapshot>,
+    watch_history: usize,
+    bookmark_period: Duration,
+}
+
+/// The server as a tower service: every request is one of the user it was made for.
+#[derive(Clone, Debug)]
+pub struct ApiService {
+    handler: Arc<Handler>,
+    user: Arc<User>,
+}
+
+/// The server was closed: what a client sees where a connection is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the api server was closed; requests need a server that was built anew, e.g. from its snapshot")]
+pub struct ServerClosed;
+
+/// How long a watch lasts at least that does not say.
+const MINIMAL_WATCH_TIMEOUT: Duration = Duration::from_secs(1800);
+
+// === impl ApiServer ===
+
+impl ApiServer {
+    /// A builder of a server with the machine's clock, fresh randomness and no objects but those every cluster has.
+    pub fn builder() -> ApiServerBuilder {
+        ApiServerBuilder {
+            clock: Clock::default(),
+            random: Random::default(),
+            version: Version::default(),
+            snapshot: None,
+            watch_history: 4096,
+            bookmark_period: Duration::from_secs(60),
+        }
+    }
+
+    /// The service for `system:admin`, who may do everything.
+    #[must_use]
+    pub fn service(&self) -> ApiService {
+        self.service_as(User::admin())
+    }
+
+    /// The service for a user, who may do what RBAC allows.
+    #[must_use]
+    pub fn service_as(&self, user: User) -> ApiService {
+        ApiService { handler: self.handler.clone(), user: Arc::new(user) }
+    }
+
+    /// Forgets all versions but the current ones: every open watch ends with `410 Expired`, and so does a new one
+    /// from an old version.
+    pub fn compact_now(&self) {
+        self.handler.registry.store.compact();
+    }
+
+    /// The state of this moment. Cheap: it shares the objects with the server.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        self.handler.registry.store.snapshot()
+    }
+
+    /// Stops the server: open watches end, and every later request fails with [`ServerClosed`].
+    pub fn close(&self) {
+        self.handler.registry.store.close();
+    }
+
+    /// The `resourceVersion` of the last write.
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.handler.registry.store.revision()
+    }
+
+    /// Creates an object, as `system:admin` and without admission webhooks.
+    ///
+    /// # Errors
+    /// As a POST of the object: if its kind is not served, its namespace missing, the object invalid or there.
+    pub fn create(&self, object: Value) -> Result<Value, Status> {
+        let request = self.request(&object)?;
+        let created = self.handler.registry.create(&request, &WriteOptions::internal(), object)?;
+        Ok(created.into_value())
+    }
+
+    fn request(&self, object: &Value) -> Result<registry::Request, Status> {
+        let text = |field| object.get(field).and_then(Value::as_str).unwrap_or_default();
+        let (api_version, kind) = (text("apiVersion"), text("kind"));
+        let catalog = self.handler.registry.catalog();
+        let is_kind = |served: &&Arc<Served>| {
+            served.definition.kind == kind && served.definition.api_version() == api_version
+        };
+        let served = catalog.iter().find(is_kind).ok_or_else(|| {
+            Status::bad_request(format!("no matches for kind {kind:?} in version {api_version:?}"))
+        })?;
+        Ok(registry::Request {
+            served: served.clone(),
+            namespace: registry::metadata::namespace(object).to_owned(),
+            name: registry::metadata::name(object).to_owned(),
+            subresource: String::new(),
+        })
+    }
+}
+
+// === impl ApiServerBuilder ===
+
+impl ApiServerBuilder {
+    /// The clock that timestamps of objects come from. Default: the machine's.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The source of uids and generated names. Default: seeded by the operating system.
+    pub fn random(mut self, random: Random) -> Self {
+        self.random = random;
+        self
+    }
+
+    /// The Kubernetes version that the server reports.
+    pub fn version(mut self, version: Version) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// Starts with the objects of a snapshot, as after a restart: versions go on, and what a client still knows
+    /// from before its snapshot's last change of a resource has expired.
+    pub fn restore(mut self, snapshot: Snapshot) -> Self {
+        self.snapshot = Some(snapshot);
+        self
+    }
+
+    /// How many changes of each resource are kept for watches and old lists. Default: 4096.
+    pub fn watch_history(mut self, changes: usize) -> Self {
+        self.watch_history = changes;
+        self
+    }
+
+    /// How often a watch that allows bookmarks gets one. Default: a minute.
+    pub fn bookmark_period(mut self, period: Duration) -> Self {
+        self.bookmark_period = period;
+        self
+    }
+
+    /// The server. It serves at once.
+    #[must_use]
+    pub fn build(self) -> ApiServer {
+        let store = match &self.snapshot {
+            Some(snapshot) => Store::restore(snapshot, self.watch_history),
+            None => Store::new(1, self.watch_history),
+        };
+        let audit = self.random.fork();
+        let handler = Handler {
+            registry: Arc::new(Registry::new(store, self.clock, self.random)),
+            version: self.version,
+            watch_settings: WatchSettings {
+                bookmark_period: self.bookmark_period,
+                default_timeout: MINIMAL_WATCH_TIMEOUT,
+            },
+            audit,
+        };
+        let server = ApiServer { handler: Arc::new(handler) };
+        if self.snapshot.is_none() {
+            bootstrap::create(&server);
+        }
+        server
+    }
+}
+
+// === impl ApiService ===
+
+impl<B> Service<Request<B>> for ApiService
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Response = Response<ApiBody>;
+    type Error = ServerClosed;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<ApiBody>, ServerClosed>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ServerClosed>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let Self { handler, user } = self.clone();
+        Box::pin(async move {
+            if handler.registry.store.is_closed() {
+                return Err(ServerClosed);
+            }
+            let (parts, body) = request.into_parts();
+            let body = wire::read(body).await;
+            Ok(handler.handle((*user).clone(), parts, body).await)
+        })
+    }
+}

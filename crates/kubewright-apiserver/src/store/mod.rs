@@ -1,0 +1,23 @@
+//! The versioned store: every object of the server at every recent revision.
+//!
+//! There is one revision counter for all objects. A commit adds one to it, so no two objects share a
+//! `resourceVersion`. Objects of one resource live in a *bucket*, a persistent ordered map, and a bucket keeps
+//! its last changes together with the map as it was after each. That makes a list at an old revision, a watch
+//! from an old revision and a snapshot of the whole server cheap: they share structure instead of copying.
+//!
+//! The store is synchronous and knows nothing of Kubernetes beyond `metadata.resourceVersion`: what a verb
+//! means is the registry's business. Only the registry uses it. Start reading at [`Store`], then [`Watch`].
+
+mod bucket;
+mod object;
+mod versioned;
+mod watch;
+
+#[cfg(test)]
+mod model;
+
+pub use bucket::{Change, ChangeKind};
+pub use object::Object;
+pub(crate) use object::item_json;
+pub use versioned::{CommitError, Listing, ReadError, Snapshot, Store};
+pub use watch::{Watch, WatchEnd};

@@ -1,0 +1,246 @@
+use std::io::Write;
+
+use bytes::Bytes;
+use flate2::{Compression, write::GzEncoder};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use serde_json::{Value, json};
+
+use super::{
+    body::ApiBody,
+    media::{Accepted, Format, JSON, Transform, YAML},
+};
+use crate::{
+    registry::{List, Presented, metadata},
+    status::{Reason, Status},
+};
+
+/// Answers larger than this are compressed for clients that can read that.
+const COMPRESSION_THRESHOLD: usize = 128 * 1024;
+
+/// How the answer to one request is written.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) accepted: Accepted,
+    pretty: bool,
+    gzip: bool,
+}
+
+impl Writer {
+    /// A writer for a client that sent these headers and asked to have JSON indented, or not, in the query.
+    pub(crate) fn new(accepted: Accepted, headers: &HeaderMap, pretty: Option<bool>) -> Self {
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let agent = text(header::USER_AGENT);
+        let is_person = ["curl", "Wget", "Mozilla/5.0"].iter().any(|person| agent.starts_with(person));
+        Self {
+            accepted,
+            pretty: pretty.unwrap_or(accepted.pretty || is_person),
+            gzip: text(header::ACCEPT_ENCODING).split(',').any(|coding| coding.trim() == "gzip"),
+        }
+    }
+
+    /// An object.
+    pub(crate) fn object(&self, code: StatusCode, object: &Presented) -> Response<ApiBody> {
+        match self.accepted.transform {
+            Transform::Metadata | Transform::MetadataList => self.value(code, &self.partial(object.value())),
+            Transform::None | Transform::Table => match object {
+                Presented::Stored(stored) if self.is_plain() => self.json(code, stored.json().clone()),
+                _ => self.value(code, object.value()),
+            },
+        }
+    }
+
+    /// A list.
+    pub(crate) fn list(&self, list: &List) -> Result<Response<ApiBody>, Status> {
+        match self.accepted.transform {
+            Transform::None | Transform::Table => {}
+            Transform::MetadataList => {
+                let items: Vec<Value> = list.items.iter().map(|item| self.partial(item.value())).collect();
+                let list = json!({
+                    "kind": "PartialObjectMetadataList",
+                    "apiVersion": self.accepted.meta_version(),
+                    "metadata": list_metadata(list),
+                    "items": items,
+                });
+                return Ok(self.value(StatusCode::OK, &list));
+            }
+            Transform::Metadata => {
+                let definition = &list.served.definition;
+                let package = if list.served.custom.is_some() { "unstructured" } else { "core" };
+                return Err(Status::new(
+                    406,
+                    Reason::NotAcceptable,
+                    format!(
+                        "you requested PartialObjectMetadata, but the requested object is a list (*{package}.{})",
+                        definition.list_kind
+                    ),
+                ));
+            }
+        }
+        let mut body = Vec::new();
+        let definition = &list.served.definition;
+        let head = json!({
+            "kind": definition.list_kind,
+            "apiVersion": definition.api_version(),
+            "metadata": list_metadata(list),
+        });
+        let head = head.to_string();
+        body.extend_from_slice(head.strip_suffix('}').unwrap_or(&head).as_bytes());
+        body.extend_from_slice(b",\"items\":[");
+        let is_custom = list.served.custom.is_some();
+        for (index, item) in list.items.iter().enumerate() {
+            if index > 0 {
+                body.push(b',');
+            }
+            match item {
+                Presented::Stored(stored) if is_custom => body.extend_from_slice(stored.json()),
+                Presented::Stored(stored) => body.extend_from_slice(stored.item_json()),
+                Presented::Made(value) if is_custom => body.extend_from_slice(value.to_string().as_bytes()),
+                Presented::Made(value) => body.extend_from_slice(&crate::store::item_json(value)),
+            }
+        }
+        body.extend_from_slice(b"]}");
+        if self.is_plain() {
+            return Ok(self.json(StatusCode::OK, body.into()));
+        }
+        // The parts above are JSON, so the whole is.
+        let value: Value = serde_json::from_slice(&body).map_err(Status::internal)?;
+        Ok(self.value(StatusCode::OK, &value))
+    }
+
+    /// An object that has no other form: a `Status`, a discovery document.
+    pub(crate) fn value(&self, code: StatusCode, value: &Value) -> Response<ApiBody> {
+        match self.accepted.format {
+            Format::Yaml => {
+                let text = serde_saphyr::to_string(value).unwrap_or_default();
+                self.answer(code, YAML, text.into())
+            }
+            Format::Json if self.pretty => {
+                let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
+                text.push('\n');
+                self.answer(code, JSON, text.into())
+            }
+            Format::Json => self.json(code, value.to_string().into()),
+        }
+    }
+
+    /// A refusal.
+    pub(crate) fn status(&self, status: &Status) -> Response<ApiBody> {
+        let code = StatusCode::from_u16(status.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = self.value(code, &status.to_value());
+        let headers = response.headers_mut();
+        if let Some(details) = &status.details
+            && details.retry_after_seconds > 0
+        {
+            headers.insert(header::RETRY_AFTER, details.retry_after_seconds.into());
+        }
+        if code == StatusCode::FORBIDDEN {
+            headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        }
+        response
+    }
+
+    /// What is left of an object of which only the metadata was asked for.
+    pub(crate) fn partial(&self, object: &Value) -> Value {
+        json!({
+            "kind": "PartialObjectMetadata",
+            "apiVersion": self.accepted.meta_version(),
+            "metadata": object.get("metadata").cloned().unwrap_or_else(|| json!({})),
+        })
+    }
+
+    /// Whether JSON is written just as it is.
+    fn is_plain(&self) -> bool {
+        self.accepted.format == Format::Json && !self.pretty
+    }
+
+    fn json(&self, code: StatusCode, body: Bytes) -> Response<ApiBody> {
+        self.answer(code, JSON, body)
+    }
+
+    fn answer(&self, code: StatusCode, media: &'static str, body: Bytes) -> Response<ApiBody> {
+        let mut response = Response::new(ApiBody::whole(Bytes::new()));
+        *response.status_mut() = code;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
+        if self.gzip && body.len() > COMPRESSION_THRESHOLD {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+            *response.body_mut() = ApiBody::whole(compress(&body));
+        } else {
+            *response.body_mut() = ApiBody::whole(body);
+        }
+        response
+    }
+}
+
+/// `metadata` of a list.
+pub(crate) fn list_metadata(list: &List) -> Value {
+    let mut metadata = json!({ "resourceVersion": list.revision.to_string() });
+    let fields = metadata::as_map(&mut metadata);
+    if let Some(token) = &list.continue_token {
+        fields.insert("continue".to_owned(), Value::from(token.as_str()));
+    }
+    if let Some(remaining) = list.remaining {
+        fields.insert("remainingItemCount".to_owned(), Value::from(remaining));
+    }
+    metadata
+}
+
+/// The text of a real server for what it does not know at all.
+pub(crate) fn page_not_found() -> Response<ApiBody> {
+    text(StatusCode::NOT_FOUND, "404 page not found\n")
+}
+
+/// A plain text.
+pub(crate) fn text(code: StatusCode, text: impl Into<Bytes>) -> Response<ApiBody> {
+    let mut response = Response::new(ApiBody::whole(text.into()));
+    *response.status_mut() = code;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+/// Adds what every answer carries, and the warnings, each once.
+pub(crate) fn finish(
+    mut response: Response<ApiBody>,
+    audit_id: &str,
+    warnings: &[String],
+) -> Response<ApiBody> {
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(audit_id) {
+        headers.insert("audit-id", id);
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert_with(|| HeaderValue::from_static("no-cache, private"));
+    let mut seen: Vec<&str> = Vec::new();
+    let mut total = 0;
+    for warning in warnings {
+        if seen.contains(&warning.as_str()) {
+            continue;
+        }
+        seen.push(warning);
+        let text: String = warning
+            .chars()
+            .filter(|c| !c.is_control())
+            .flat_map(|c| matches!(c, '"' | '\\').then_some('\\').into_iter().chain([c]))
+            .collect();
+        total += text.len();
+        if total > WARNINGS_LIMIT {
+            break;
+        }
+        if let Ok(value) = HeaderValue::from_bytes(format!("299 - \"{text}\"").as_bytes()) {
+            headers.append(header::WARNING, value);
+        }
+    }
+    response
+}
+
+/// Clients refuse answers whose headers are too large, so what goes beyond is dropped.
+const WARNINGS_LIMIT: usize = 4096;
+
+fn compress(body: &[u8]) -> Bytes {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    // Writing to memory does not fail.
+    let written = encoder.write_all(body).and_then(|()| encoder.finish());
+    written.unwrap_or_default().into()
+}

@@ -1,0 +1,74 @@
+//! The paths that name no resource: health, version, the list of paths.
+
+use http::{Response, StatusCode};
+use serde_json::{Value, json};
+
+use super::{
+    body::ApiBody,
+    respond::{Writer, page_not_found, text},
+};
+
+/// What the server says it is: the answer to `GET /version`.
+///
+/// Clients decide by it which of their features to use, and kubectl warns if it is more than one minor version
+/// away from it. The default is the version whose behaviour is reproduced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// The major version.
+    pub major: u32,
+    /// The minor version.
+    pub minor: u32,
+    /// The patch version.
+    pub patch: u32,
+}
+
+impl Default for Version {
+    fn default() -> Self {
+        Self { major: 1, minor: 37, patch: 2 }
+    }
+}
+
+impl Version {
+    fn to_value(&self) -> Value {
+        let Self { major, minor, patch } = self;
+        json!({
+            "major": major.to_string(),
+            "minor": minor.to_string(),
+            "emulationMajor": major.to_string(),
+            "emulationMinor": minor.to_string(),
+            "minCompatibilityMajor": major.to_string(),
+            "minCompatibilityMinor": minor.saturating_sub(1).to_string(),
+            "gitVersion": format!("v{major}.{minor}.{patch}+kubewright"),
+            "gitCommit": "",
+            "gitTreeState": "clean",
+            "buildDate": "1970-01-01T00:00:00Z",
+            "goVersion": "",
+            "compiler": "rustc",
+            "platform": "linux/amd64",
+        })
+    }
+}
+
+/// Answers a path that is neither discovery nor a resource.
+pub(super) fn answer(path: &str, verbose: bool, version: &Version, writer: &Writer) -> Response<ApiBody> {
+    let path = path.trim_end_matches('/');
+    let health = ["/healthz", "/livez", "/readyz"]
+        .into_iter()
+        .find(|check| path.strip_prefix(check).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
+    if let Some(check) = health {
+        let answer = if verbose && path == check {
+            format!("[+]ping ok\n[+]etcd ok\n{} check passed\n", check.trim_start_matches('/'))
+        } else {
+            "ok".to_owned()
+        };
+        return text(StatusCode::OK, answer);
+    }
+    match path {
+        "/version" => writer.value(StatusCode::OK, &version.to_value()),
+        "" => writer.value(StatusCode::OK, &json!({ "paths": PATHS })),
+        _ => page_not_found(),
+    }
+}
+
+const PATHS: [&str; 8] =
+    ["/api", "/api/v1", "/apis", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"];
