@@ -17,6 +17,7 @@ pub mod selector;
 mod server;
 pub mod status;
 pub mod store;
+pub mod table;
 pub mod types;
 mod user;
 pub mod wire;

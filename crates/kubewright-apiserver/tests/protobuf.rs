@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// The folder of golden data, or `None` (and a word about it) where it is absent.
+#[expect(clippy::print_stdout, reason = "a skipped test says so")]
 fn goldens() -> Option<PathBuf> {
     let default = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/goldens");
     let folder = std::env::var_os("KUBEWRIGHT_GOLDENS").map_or_else(default, PathBuf::from);

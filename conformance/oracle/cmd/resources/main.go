@@ -6,11 +6,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -69,15 +67,7 @@ func main() {
 }
 
 func generate(ctx context.Context) ([]byte, error) {
-	bin, err := server.CacheDir()
-	if err != nil {
-		return nil, err
-	}
-	binaries, err := server.Build(bin)
-	if err != nil {
-		return nil, err
-	}
-	s, err := server.Start(ctx, binaries)
+	s, err := server.Launch(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -115,21 +105,7 @@ func generate(ctx context.Context) ([]byte, error) {
 		}
 	}
 
-	var b bytes.Buffer
-	b.WriteString("[\n")
-	for i, r := range resources {
-		line, err := json.Marshal(r)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(line)
-		if i < len(resources)-1 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
-	}
-	b.WriteString("]\n")
-	return b.Bytes(), nil
+	return output.Lines(resources)
 }
 
 func discover(ctx context.Context, s *server.Server) ([]resource, error) {
@@ -137,7 +113,7 @@ func discover(ctx context.Context, s *server.Server) ([]resource, error) {
 	for _, root := range []string{"/api", "/apis"} {
 		var document apidiscoveryv2.APIGroupDiscoveryList
 		accept := http.Header{"Accept": {"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}}
-		if err := get(ctx, s, root, accept, &document); err != nil {
+		if err := s.Get(ctx, root, accept, &document); err != nil {
 			return nil, err
 		}
 		for _, group := range document.Items {
@@ -205,7 +181,7 @@ func kindIn(group, version string, kind *metav1.GroupVersionKind) metav1.GroupVe
 // storageHashes are the hashes that discovery gives of the group, version and kind stored for each resource.
 func storageHashes(ctx context.Context, s *server.Server, group, version string) (map[string]string, error) {
 	var list metav1.APIResourceList
-	if err := get(ctx, s, groupPath(group, version), nil, &list); err != nil {
+	if err := s.Get(ctx, server.GroupPath(group, version), nil, &list); err != nil {
 		return nil, err
 	}
 	hashes := map[string]string{}
@@ -222,7 +198,7 @@ func storageHash(group, version, kind string) string {
 
 // probeSample creates the sample and updates it without a resourceVersion.
 func probeSample(ctx context.Context, s *server.Server, r *resource, object unstructured.Unstructured) error {
-	code, answer, err := send(ctx, s, http.MethodPost, collection(r), object)
+	code, answer, err := s.Send(ctx, http.MethodPost, collection(r), object)
 	if err != nil {
 		return err
 	}
@@ -232,7 +208,7 @@ func probeSample(ctx context.Context, s *server.Server, r *resource, object unst
 	r.Generation = answer.GetGeneration() == 1
 	update := answer.DeepCopy()
 	update.SetResourceVersion("")
-	code, answer, err = send(ctx, s, http.MethodPut, collection(r)+"/"+object.GetName(), *update)
+	code, answer, err = s.Send(ctx, http.MethodPut, collection(r)+"/"+object.GetName(), *update)
 	if err != nil {
 		return err
 	}
@@ -255,7 +231,7 @@ func probeCreateOnUpdate(ctx context.Context, s *server.Server, r *resource, obj
 	}
 	put.SetName("not-there")
 	put.SetGroupVersionKind(schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind})
-	code, answer, err := send(ctx, s, http.MethodPut, collection(r)+"/not-there?dryRun=All", *put)
+	code, answer, err := s.Send(ctx, http.MethodPut, collection(r)+"/not-there?dryRun=All", *put)
 	if err != nil {
 		return err
 	}
@@ -270,40 +246,9 @@ func probeCreateOnUpdate(ctx context.Context, s *server.Server, r *resource, obj
 }
 
 func collection(r *resource) string {
-	path := groupPath(r.Group, r.Version)
+	path := server.GroupPath(r.Group, r.Version)
 	if r.Namespaced {
 		path += "/namespaces/default"
 	}
 	return path + "/" + r.Plural
-}
-
-func groupPath(group, version string) string {
-	if group == "" {
-		return "/api/" + version
-	}
-	return "/apis/" + group + "/" + version
-}
-
-func send(ctx context.Context, s *server.Server, method, path string, object unstructured.Unstructured) (int, unstructured.Unstructured, error) {
-	var answer unstructured.Unstructured
-	body, err := object.MarshalJSON()
-	if err != nil {
-		return 0, answer, err
-	}
-	code, content, err := s.Do(ctx, method, path, http.Header{"Content-Type": {"application/json"}}, body)
-	if err != nil {
-		return 0, answer, err
-	}
-	return code, answer, answer.UnmarshalJSON(content)
-}
-
-func get(ctx context.Context, s *server.Server, path string, header http.Header, into any) error {
-	code, content, err := s.Do(ctx, http.MethodGet, path, header, nil)
-	if err != nil {
-		return err
-	}
-	if code != http.StatusOK {
-		return fmt.Errorf("GET %s answered %d: %s", path, code, content)
-	}
-	return json.Unmarshal(content, into)
 }

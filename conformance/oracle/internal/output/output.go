@@ -3,6 +3,7 @@ package output
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,7 +23,7 @@ func Write(name string, content []byte) {
 		flag.Parse()
 	}
 	if *dir == "" {
-		*dir = dataDir()
+		*dir = filepath.Join(workspace(), "crates", "kubewright-apiserver", "data")
 	}
 	path := filepath.Join(*dir, name)
 	old, err := os.ReadFile(path)
@@ -42,12 +43,53 @@ func Write(name string, content []byte) {
 	fmt.Fprintf(os.Stderr, "wrote %s (%d bytes)\n", path, len(content))
 }
 
-func dataDir() string {
+// Lines is a JSON array with one item a line, so that a change of one item is a change of one line.
+func Lines[T any](items []T) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString("[\n")
+	for i, item := range items {
+		line, err := json.Marshal(item)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(line)
+		if i < len(items)-1 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteString("]\n")
+	return b.Bytes(), nil
+}
+
+// Record puts content, which differs from run to run in times and generated names, into the
+// workspace's folder of recordings. With --check it only makes sure that there is a recording.
+func Record(name string, content []byte) {
+	if !flag.Parsed() {
+		flag.Parse()
+	}
+	path := filepath.Join(workspace(), "conformance", "golden", name)
+	if *check {
+		if _, err := os.Stat(path); err != nil {
+			fatal(err)
+		}
+		return
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		fatal(err)
+	}
+	fmt.Fprintf(os.Stderr, "wrote %s (%d bytes)\n", path, len(content))
+}
+
+func workspace() string {
 	root, err := Workspace()
 	if err != nil {
 		fatal(err)
 	}
-	return filepath.Join(root, "crates", "kubewright-apiserver", "data")
+	return root
 }
 
 // Workspace is the root of the Cargo workspace around the current folder.

@@ -42,6 +42,19 @@ type process struct {
 	done chan struct{}
 }
 
+// Launch builds the programs if needed and starts them.
+func Launch(ctx context.Context, extra ...string) (*Server, error) {
+	dir, err := CacheDir()
+	if err != nil {
+		return nil, err
+	}
+	binaries, err := Build(dir)
+	if err != nil {
+		return nil, err
+	}
+	return Start(ctx, binaries, extra...)
+}
+
 // Start runs the pair with a fresh store and waits until the API server is ready. The extra flags
 // go to the API server. Nothing outlives Stop, nor this program if it is killed.
 func Start(ctx context.Context, b Binaries, extra ...string) (*Server, error) {
@@ -168,6 +181,18 @@ func (s *Server) Do(ctx context.Context, method, path string, header http.Header
 	defer response.Body.Close()
 	content, err := io.ReadAll(response.Body)
 	return response.StatusCode, content, err
+}
+
+// Get reads a JSON document.
+func (s *Server) Get(ctx context.Context, path string, header http.Header, into any) error {
+	code, content, err := s.Do(ctx, http.MethodGet, path, header, nil)
+	if err != nil {
+		return err
+	}
+	if code != http.StatusOK {
+		return fmt.Errorf("GET %s answered %d: %s", path, code, content)
+	}
+	return json.Unmarshal(content, into)
 }
 
 // Stop ends both programs and removes their files.
