@@ -8,6 +8,7 @@ mod action;
 pub mod cache;
 pub mod client;
 pub mod conditions;
+pub mod controller;
 mod error;
 pub mod event;
 pub mod finalizers;
@@ -20,6 +21,7 @@ mod reconciler;
 mod request;
 #[cfg(test)]
 mod scripted;
+pub mod source;
 
 pub use action::{Action, Next};
 pub use error::{Error, Result};

@@ -2,7 +2,7 @@ use std::{
     fmt,
     hash::Hash,
     pin::pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
 
@@ -176,8 +176,25 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
         self.lock().stats(Instant::now())
     }
 
+    /// A handle that does not keep the queue in memory.
+    pub(crate) fn downgrade(&self) -> WeakWorkQueue<K> {
+        WeakWorkQueue { shared: Arc::downgrade(&self.shared) }
+    }
+
     fn lock(&self) -> MutexGuard<'_, QueueCore<K>> {
         self.shared.lock()
+    }
+}
+
+/// What [`WorkQueue::downgrade`] returns.
+pub(crate) struct WeakWorkQueue<K> {
+    shared: Weak<Shared<K>>,
+}
+
+impl<K: Clone + Eq + Hash> WeakWorkQueue<K> {
+    /// The queue, if somebody still has it.
+    pub(crate) fn upgrade(&self) -> Option<WorkQueue<K>> {
+        Some(WorkQueue { shared: self.shared.upgrade()? })
     }
 }
 

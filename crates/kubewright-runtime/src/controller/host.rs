@@ -1,0 +1,46 @@
+use kubewright_world::Random;
+
+use super::{ControllerConfig, ControllerRunnable};
+use crate::{Result, cache::Cache, metrics::Metrics};
+
+/// What a controller takes from its manager.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ControllerContext {
+    /// Where it declares its informers.
+    pub cache: Cache,
+    /// Where it draws reconcile ids and jitter from.
+    pub random: Random,
+    /// Where it counts.
+    pub metrics: Metrics,
+    /// What it does unless the builder says otherwise.
+    pub config: ControllerConfig,
+}
+
+/// Runs controllers: the manager, or a test that needs less.
+pub trait ControllerHost {
+    /// What the controller is built from.
+    fn controller_context(&self) -> ControllerContext;
+
+    /// Takes a finished controller, to run it once the host runs and, if the controller needs it, leads.
+    ///
+    /// # Errors
+    ///
+    /// If the host has a controller of this name, whose metrics would mix, or has stopped.
+    fn add_controller(&self, controller: ControllerRunnable) -> Result<()>;
+}
+
+impl ControllerContext {
+    /// A context with the default configuration.
+    #[must_use]
+    pub fn new(cache: Cache, random: Random, metrics: Metrics) -> Self {
+        Self { cache, random, metrics, config: ControllerConfig::default() }
+    }
+
+    /// The same with another configuration.
+    #[must_use]
+    pub fn with_config(mut self, config: ControllerConfig) -> Self {
+        self.config = config;
+        self
+    }
+}

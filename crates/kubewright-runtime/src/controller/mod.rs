@@ -1,0 +1,20 @@
+//! A controller: sources of events over one work queue, and workers that reconcile what is in it.
+//!
+//! * [`Controller`] is the builder: which kinds are watched, which events count, how many run at once.
+//! * [`ControllerRunnable`] is what it builds, for the manager to run: it starts the sources, waits for their
+//!   caches, and hands requests to the reconciler until it is stopped (`runnable.rs`).
+//! * `worker.rs` is one reconciliation: panics caught, time limited, the result turned into what happens to the
+//!   request next.
+//!
+//! A controller asks its surroundings for little: [`ControllerHost`] is what a manager is to it.
+
+mod builder;
+mod config;
+mod host;
+mod runnable;
+mod worker;
+
+pub use builder::Controller;
+pub use config::ControllerConfig;
+pub use host::{ControllerContext, ControllerHost};
+pub use runnable::ControllerRunnable;

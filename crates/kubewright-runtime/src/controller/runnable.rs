@@ -1,0 +1,163 @@
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use futures::future::try_join_all;
+use kubewright_world::Random;
+use tokio::{
+    task::JoinSet,
+    time::{Instant, sleep_until},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{ControllerConfig, worker::Worker};
+use crate::{
+    Error, Request, Result,
+    handler::RequestQueue,
+    metrics::{InProgress, Metrics},
+    queue::WorkQueue,
+    source::{Source, SourceGuard},
+};
+
+/// A controller that is ready to run.
+pub struct ControllerRunnable {
+    name: String,
+    config: ControllerConfig,
+    sources: Vec<Box<dyn Source>>,
+    worker: Worker,
+    queue: RequestQueue,
+}
+
+impl ControllerRunnable {
+    pub(super) fn new(
+        name: String,
+        config: ControllerConfig,
+        sources: Vec<Box<dyn Source>>,
+        worker: Worker,
+        metrics: &Metrics,
+        random: Random,
+    ) -> Self {
+        let queue_metrics = metrics.work_queue(&name);
+        let queue =
+            WorkQueue::with_metrics(config.rate_limiter.clone(), random, Arc::new(queue_metrics.clone()));
+        let sampled = queue.downgrade();
+        queue_metrics.sample_in_progress(move || {
+            let stats = sampled.upgrade()?.stats();
+            Some(InProgress { unfinished: stats.unfinished, longest: stats.longest })
+        });
+        worker.metrics().set_max_concurrent_reconciles(config.max_concurrent_reconciles);
+        Self { name, config, sources, worker, queue }
+    }
+
+    /// The name in logs and metrics.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it is to run on the leader alone.
+    #[must_use]
+    pub fn needs_leader_election(&self) -> bool {
+        self.config.needs_leader_election
+    }
+
+    /// Runs until `stop`, and then until the running reconciliations have ended. The cache must have been
+    /// started.
+    ///
+    /// Nothing is reconciled before every source has delivered what was there at the start. After the stop,
+    /// requests that wait are dropped: whoever runs next begins with everything anyway. Dropping the future
+    /// cancels the running reconciliations.
+    ///
+    /// # Errors
+    ///
+    /// The error of a source that does not become ready, as a cache that does not sync in time, or
+    /// [`Error::GracePeriod`] if a reconciliation did not end in time after the stop.
+    pub async fn run(self, stop: CancellationToken) -> Result<()> {
+        let Self { name, config, sources, worker, queue } = self;
+        tracing::info!(controller = name, "Starting Controller");
+        let timeout = config.cache_sync_timeout;
+        let starts = sources.into_iter().map(|source| source.start(queue.clone(), timeout));
+        // Held until the end of the run: they keep the sources going.
+        let guards: Vec<SourceGuard> = tokio::select! {
+            biased;
+            () = stop.cancelled() => return Ok(()),
+            guards = try_join_all(starts) => guards?,
+        };
+        tracing::info!(controller = name, workers = config.max_concurrent_reconciles, "Starting workers");
+        let mut running =
+            Running { worker: Arc::new(worker), queue, tasks: JoinSet::new(), keys: BTreeMap::new() };
+        running.until(&stop, config.max_concurrent_reconciles).await;
+        drop(guards);
+        tracing::info!(controller = name, "Shutdown signal received, waiting for all workers to finish");
+        running.drain(&config).await?;
+        tracing::info!(controller = name, "All workers finished");
+        Ok(())
+    }
+}
+
+impl fmt::Debug for ControllerRunnable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ControllerRunnable")
+            .field("name", &self.name)
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The reconciliations that run now. Dropping it cancels them.
+struct Running {
+    worker: Arc<Worker>,
+    queue: RequestQueue,
+    tasks: JoinSet<()>,
+    keys: BTreeMap<tokio::task::Id, Request>,
+}
+
+impl Running {
+    /// Starts a reconciliation for each request while fewer than `limit` run.
+    async fn until(&mut self, stop: &CancellationToken, limit: usize) {
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                Some(ended) = self.tasks.join_next_with_id() => self.ended(&ended),
+                work = self.queue.get(), if self.tasks.len() < limit => {
+                    let Some(work) = work else { return };
+                    let (worker, queue) = (self.worker.clone(), self.queue.clone());
+                    let request = work.key().clone();
+                    let task = self.tasks.spawn(async move { worker.process(work, &queue).await });
+                    self.keys.insert(task.id(), request);
+                }
+            }
+        }
+    }
+
+    /// Waits for the running reconciliations.
+    async fn drain(&mut self, config: &ControllerConfig) -> Result<()> {
+        self.queue.shut_down();
+        let deadline = Instant::now() + config.drain_timeout;
+        while !self.tasks.is_empty() {
+            tokio::select! {
+                biased;
+                Some(ended) = self.tasks.join_next_with_id() => self.ended(&ended),
+                () = sleep_until(deadline) => {
+                    return Err(Error::GracePeriod {
+                        grace: format!("{:?}", config.drain_timeout),
+                        running: self.keys.values().map(ToString::to_string).collect(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, ended: &Result<(tokio::task::Id, ()), tokio::task::JoinError>) {
+        match ended {
+            Ok((id, ())) => {
+                self.keys.remove(id);
+            }
+            Err(error) => {
+                // The worker catches the panics of the reconciler, so this is one of its own.
+                let request = self.keys.remove(&error.id());
+                tracing::error!(%error, ?request, "a worker ended before its reconciliation was settled");
+            }
+        }
+    }
+}

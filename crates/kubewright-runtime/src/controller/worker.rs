@@ -1,0 +1,154 @@
+use std::{any::Any, panic::AssertUnwindSafe, time::Duration};
+
+use futures::{FutureExt, future::BoxFuture};
+use kube::core::ApiResource;
+use kubewright_world::Random;
+use tokio::time::{Instant, timeout};
+use tracing::Instrument;
+
+use crate::{
+    Action, Error, Next, Reconciler, Request, Result,
+    handler::RequestQueue,
+    metrics::{ControllerMetrics, Outcome},
+    queue::InFlight,
+};
+
+/// Reconciles one request at a time, any number of times at once.
+pub(super) struct Worker {
+    controller: String,
+    group: String,
+    kind: String,
+    timeout: Option<Duration>,
+    reconciler: Box<dyn AnyReconciler>,
+    metrics: ControllerMetrics,
+    random: Random,
+}
+
+/// A [`Reconciler`] without its type, so that the loop around it is compiled once.
+pub(super) trait AnyReconciler: Send + Sync {
+    fn reconcile(&self, request: Request) -> BoxFuture<'_, Result<Action>>;
+}
+
+impl<R: Reconciler> AnyReconciler for R {
+    fn reconcile(&self, request: Request) -> BoxFuture<'_, Result<Action>> {
+        Reconciler::reconcile(self, request).boxed()
+    }
+}
+
+/// The ways of a reconciliation to fail that are not an error of the reconciler's own.
+#[derive(Debug, thiserror::Error)]
+enum Abort {
+    #[error("panic: {0} [recovered]")]
+    Panic(String),
+    #[error("the reconciliation did not end within {0:?} and was cancelled")]
+    Timeout(Duration),
+}
+
+// === impl Worker ===
+
+impl Worker {
+    pub(super) fn new(
+        controller: String,
+        resource: &ApiResource,
+        timeout: Option<Duration>,
+        reconciler: Box<dyn AnyReconciler>,
+        metrics: ControllerMetrics,
+        random: Random,
+    ) -> Self {
+        let (group, kind) = (resource.group.clone(), resource.kind.clone());
+        Self { controller, group, kind, timeout, reconciler, metrics, random }
+    }
+
+    pub(super) fn metrics(&self) -> &ControllerMetrics {
+        &self.metrics
+    }
+
+    /// Reconciles the request that `work` holds and decides what happens to it next. The log fields are those
+    /// of controller-runtime.
+    pub(super) async fn process(&self, work: InFlight<Request>, queue: &RequestQueue) {
+        let request = work.key();
+        let span = tracing::info_span!(
+            "reconcile",
+            controller = self.controller,
+            controllerGroup = self.group,
+            controllerKind = self.kind,
+            namespace = request.namespace(),
+            name = request.name,
+            reconcileID = self.random.uid(),
+        );
+        async {
+            let _active = self.metrics.worker_active();
+            let started = Instant::now();
+            let result = self.reconcile(request.clone()).await;
+            let outcome = self.settle(&work, result, queue);
+            self.metrics.reconciled(outcome, started.elapsed());
+        }
+        .instrument(span)
+        .await;
+        // Last, so that a run that was asked for meanwhile starts after this one is settled.
+        drop(work);
+    }
+
+    /// Calls the reconciler, so that it cannot take the worker down or keep it for ever.
+    async fn reconcile(&self, request: Request) -> Result<Action> {
+        // In an async block, so that a panic before the first await point is caught too.
+        let reconcile = AssertUnwindSafe(async { self.reconciler.reconcile(request).await }).catch_unwind();
+        let result = match self.timeout {
+            None => reconcile.await,
+            Some(limit) => match timeout(limit, reconcile).await {
+                Ok(result) => result,
+                Err(_) => {
+                    self.metrics.timed_out();
+                    return Err(Error::other(Abort::Timeout(limit)));
+                }
+            },
+        };
+        result.unwrap_or_else(|panic| {
+            // The panic hook has printed the message with its backtrace by now.
+            self.metrics.panicked();
+            Err(Error::other(Abort::Panic(message_of(panic.as_ref()))))
+        })
+    }
+
+    fn settle(&self, work: &InFlight<Request>, result: Result<Action>, queue: &RequestQueue) -> Outcome {
+        let request = work.key();
+        match result {
+            Ok(action) => {
+                let priority = action.priority().unwrap_or(work.priority());
+                match action.next() {
+                    Next::Event => {
+                        queue.forget(request);
+                        Outcome::Success
+                    }
+                    Next::Backoff => {
+                        queue.add_rate_limited(request.clone(), priority);
+                        Outcome::Requeue
+                    }
+                    Next::After(delay) => {
+                        queue.forget(request);
+                        queue.add_after(request.clone(), delay, priority);
+                        Outcome::RequeueAfter
+                    }
+                }
+            }
+            Err(error) if error.is_terminal() => {
+                // The next event is a new start.
+                queue.forget(request);
+                tracing::error!(error = ?error, "Reconciler error, not retried");
+                Outcome::TerminalError
+            }
+            Err(error) => {
+                queue.add_rate_limited(request.clone(), work.priority());
+                tracing::error!(error = ?error, failures = queue.failures(request), "Reconciler error");
+                Outcome::Error
+            }
+        }
+    }
+}
+
+/// What was given to `panic!`.
+fn message_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "of a value that is no text".to_owned())
+}
