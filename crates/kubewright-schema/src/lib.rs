@@ -14,8 +14,10 @@
 //!
 //! Start reading at [`Structural`] (the folder `structural`), then `prune`, `default` and `validate`. The folder
 //! `error` holds what all of them answer with, `names` what Kubernetes takes for a name and for metadata, `topology`
-//! what server-side apply asks.
+//! what server-side apply asks, `jsonpath` the paths of columns and selectable fields, and `crd` the definitions
+//! themselves.
 
+pub mod crd;
 mod default;
 pub mod error;
 pub mod jsonpath;

@@ -44,7 +44,7 @@ pub(crate) enum TextFormat {
 impl Format {
     /// The format called `name` on a schema of these types, if it is one that is checked there. Dashes in
     /// the name do not count: `date-time` is `datetime`.
-    pub(super) fn of(name: &str, types: &[SchemaType]) -> Option<Self> {
+    pub(crate) fn of(name: &str, types: &[SchemaType]) -> Option<Self> {
         match types {
             [SchemaType::Integer] => match name {
                 "int32" => Some(Self::Int32),
