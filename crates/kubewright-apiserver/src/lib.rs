@@ -10,6 +10,8 @@
 pub mod apply;
 mod bootstrap;
 mod crd;
+pub mod authn;
+pub mod authz;
 pub mod discovery;
 pub mod listener;
 pub mod registry;
@@ -20,6 +22,8 @@ pub mod store;
 pub mod table;
 pub mod types;
 mod user;
+
+pub use user::User;
 pub mod wire;
 
 pub use server::{ApiServer, ApiServerBuilder, ApiService, ServerClosed};
