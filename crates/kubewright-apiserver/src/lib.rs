@@ -8,10 +8,10 @@
 //! thread under paused time do the same in every run.
 
 pub mod apply;
-mod bootstrap;
-mod crd;
 pub mod authn;
 pub mod authz;
+mod bootstrap;
+mod crd;
 pub mod discovery;
 pub mod listener;
 pub mod registry;
@@ -22,8 +22,6 @@ pub mod store;
 pub mod table;
 pub mod types;
 mod user;
-
-pub use user::User;
 pub mod wire;
 
 pub use server::{ApiServer, ApiServerBuilder, ApiService, ServerClosed};

@@ -122,7 +122,7 @@ impl Authenticator {
         audiences: &[String],
         objects: &dyn BoundObjects,
     ) -> Result<(User, Vec<String>), BadToken> {
-        let own = vec![TokenIssuer::AUDIENCE.to_owned()];
+        let own = [TokenIssuer::AUDIENCE.to_owned()];
         let audiences = if audiences.is_empty() { &own[..] } else { audiences };
         if let Some(user) = self.tokens.get(token) {
             // A static token is for this server.
