@@ -78,6 +78,18 @@ pub enum ClientError {
         kind: String,
     },
 
+    /// A cached read in a namespace that the cache does not watch.
+    #[error(
+        "the cache does not watch {kind} in namespace {namespace:?}: watch it (`--namespace`, or the namespaces of \
+         the informer), or read from the server with `client.live()`"
+    )]
+    NotWatched {
+        /// The kind.
+        kind: String,
+        /// The namespace.
+        namespace: String,
+    },
+
     /// A cached read of a kind whose first list has not arrived yet.
     #[error("the cache has not read {kind} from the server yet{}", last_error(cause))]
     NotSynced {

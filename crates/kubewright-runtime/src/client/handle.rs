@@ -4,6 +4,7 @@ use bytes::Bytes;
 use kube::core::ApiResource;
 
 use super::{DynamicClient, Live, Result, StatusClient, SubresourceClient, transport::Call};
+use crate::cache::Cache;
 
 /// Reads objects from the manager's cache and writes them to the API server. Clones are cheap and share the
 /// connection and the cache.
@@ -33,6 +34,7 @@ use super::{DynamicClient, Live, Result, StatusClient, SubresourceClient, transp
 #[derive(Clone)]
 pub struct Client {
     kube: kube::Client,
+    cache: Option<Cache>,
     settings: Settings,
 }
 
@@ -62,7 +64,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(70);
 // === impl Client ===
 
 impl Client {
-    /// A client that writes as `field_manager`: the name under which the server keeps who set which
+    /// A client without a cache, that writes as `field_manager`: the name under which the server keeps who set which
     /// field. Keep it the same over versions of the operator, or fields of the old name stay behind.
     #[must_use]
     pub fn new(kube: kube::Client, field_manager: impl Into<Arc<str>>) -> Self {
@@ -73,7 +75,14 @@ impl Client {
             dry_run: false,
             timeout: DEFAULT_TIMEOUT,
         };
-        Self { kube, settings }
+        Self { kube, cache: None, settings }
+    }
+
+    /// The same client, whose [`get`](Self::get) and [`list`](Self::list) answer from `cache`.
+    #[must_use]
+    pub fn with_cache(mut self, cache: Cache) -> Self {
+        self.cache = Some(cache);
+        self
     }
 
     /// The same client under another field manager, as for a second controller that shares objects with
@@ -148,6 +157,10 @@ impl Client {
     #[must_use]
     pub fn kube(&self) -> &kube::Client {
         &self.kube
+    }
+
+    pub(super) fn cache(&self) -> Option<&Cache> {
+        self.cache.as_ref()
     }
 
     pub(super) fn settings(&self) -> &Settings {

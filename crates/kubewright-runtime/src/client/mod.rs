@@ -6,6 +6,7 @@
 //! is the one place that talks HTTP, and everything between them works on bytes, so that a kind costs an
 //! operator no more than its own (de)serialization.
 
+mod cached;
 mod create_or_patch;
 mod dynamic;
 mod error;

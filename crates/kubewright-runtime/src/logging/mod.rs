@@ -1,0 +1,53 @@
+//! Logs, as text for people or as JSON with the keys of controller-runtime's production logger.
+//!
+//! The runtime logs through `tracing`, and so does an operator. A subscriber belongs to the process, so no
+//! library part installs one: [`init`] does, called by [`Manager::new`](crate::manager::Manager::new), and it
+//! yields to a subscriber that is there already.
+
+mod json;
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::{EnvFilter, Layer, Registry, fmt, layer::SubscriberExt, util::SubscriberInitExt};
+
+use crate::{
+    Error, Result,
+    manager::{LogFormat, Options},
+};
+
+/// Sends the logs of the process to its standard error, as the options say. Does nothing if somebody did
+/// before.
+///
+/// # Errors
+///
+/// If the filter of the options is none.
+pub fn init(options: &Options) -> Result<()> {
+    let filter = EnvFilter::try_new(&options.log_level).map_err(|error| {
+        Error::setup(format!("--log-level {:?} is no level and no filter: {error}", options.log_level))
+    })?;
+    let output: Box<dyn Layer<Registry> + Send + Sync> = match options.log_format {
+        LogFormat::Text => {
+            let colors = std::io::stderr().is_terminal();
+            fmt::layer().with_ansi(colors).with_writer(std::io::stderr).boxed()
+        }
+        LogFormat::Json => json::layer(std::io::stderr).boxed(),
+    };
+    // An error means that there is a subscriber.
+    let _ = tracing_subscriber::registry().with(output.with_filter(filter)).try_init();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_checked_and_a_second_call_does_no_harm() {
+        let mut options = Options::default();
+        options.log_level = "kube=loud".to_owned();
+        assert!(init(&options).expect_err("no level").to_string().contains("--log-level"));
+        options.log_level = "error,kube=warn".to_owned();
+        init(&options).expect("installed");
+        init(&options).expect("left alone");
+    }
+}

@@ -1,0 +1,389 @@
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use kube::{Config, core::CustomResourceExt};
+use kubewright_world::{Clock, Random};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Group, Options, Runnable,
+    connect::{connect, find_cluster, nowhere},
+    http_server::HttpServer,
+    lifecycle::Lifecycle,
+    options::Mode,
+    runnable::BoxedRunnable,
+    signals::until_signalled,
+};
+use crate::{
+    Error, Result,
+    cache::{Cache, CacheOptions, WatchStatus},
+    client::Client,
+    crds::Crds,
+    events::{Broadcaster, Recorder},
+    health::{CheckResult, HealthChecks},
+    logging,
+    metrics::Metrics,
+};
+
+/// Owns what the controllers of a process share, and runs them: the connection to the cluster, the cache, the
+/// metrics, the event recorder, the probe and metrics servers. Clones are the same manager.
+///
+/// Nothing of it is global. Several managers in one process, also for several clusters, do not touch each
+/// other.
+#[derive(Clone)]
+pub struct Manager {
+    inner: Arc<Inner>,
+}
+
+/// Makes a [`Manager`] whose clock, randomness or connection are not those of the process. Made by
+/// [`Manager::builder`].
+#[must_use]
+pub struct ManagerBuilder {
+    options: Options,
+    kube: Option<kube::Client>,
+    clock: Clock,
+    random: Random,
+    metrics: Metrics,
+}
+
+struct Inner {
+    options: Options,
+    clock: Clock,
+    random: Random,
+    client: Client,
+    cache: Cache,
+    metrics: Metrics,
+    events: Broadcaster,
+    healthz: HealthChecks,
+    readyz: HealthChecks,
+    stopping: Arc<AtomicBool>,
+    crds: Crds,
+    lifecycle: Lifecycle,
+    failures: Mutex<Option<mpsc::UnboundedReceiver<Error>>>,
+}
+
+// === impl Manager ===
+
+impl Manager {
+    /// The manager of an operator's process: starts logging if nobody did, finds the cluster and opens the
+    /// probe and metrics sockets, so that a busy port fails here.
+    ///
+    /// # Errors
+    ///
+    /// If there is no cluster to be found, or a socket cannot be opened. The cluster is not contacted yet.
+    pub async fn new(options: Options) -> Result<Self> {
+        logging::init(&options)?;
+        let builder = Self::builder(options);
+        if builder.options.mode == Mode::PrintCrds {
+            return builder.client(nowhere()).build();
+        }
+        let config = find_cluster(builder.options.kubeconfig.as_deref()).await?;
+        builder.config(config)?.build()
+    }
+
+    /// A manager on a connection that exists, as to an API server in the same process. It touches nothing of
+    /// the process: no signals, no logger.
+    ///
+    /// # Errors
+    ///
+    /// If a socket of the options cannot be opened; [`Options::default`] has none.
+    pub fn with_client(options: Options, client: kube::Client) -> Result<Self> {
+        Self::builder(options).client(client).build()
+    }
+
+    /// A manager with a clock and a randomness of one's own.
+    pub fn builder(options: Options) -> ManagerBuilder {
+        ManagerBuilder {
+            options,
+            kube: None,
+            clock: Clock::system(),
+            random: Random::from_entropy(),
+            metrics: Metrics::new(),
+        }
+    }
+
+    /// The client: reads from the cache, writes to the server under the [name](Options::name) of the operator.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        self.inner.client.clone()
+    }
+
+    /// The informers that the controllers share.
+    #[must_use]
+    pub fn cache(&self) -> &Cache {
+        &self.inner.cache
+    }
+
+    /// The registry of this manager, with room for the operator's own metrics.
+    #[must_use]
+    pub fn metrics(&self) -> &Metrics {
+        &self.inner.metrics
+    }
+
+    /// A recorder of events that are reported by `controller`.
+    #[must_use]
+    pub fn recorder(&self, controller: &str) -> Recorder {
+        self.inner.events.recorder(controller, &self.inner.options.instance)
+    }
+
+    /// The clock of this manager, for timestamps in objects.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.inner.clock
+    }
+
+    /// The randomness of this manager. Take a [fork](Random::fork) of it.
+    #[must_use]
+    pub fn random(&self) -> &Random {
+        &self.inner.random
+    }
+
+    /// The options that it was made with.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.inner.options
+    }
+
+    /// Adds something to run, under a name for logs and errors. If the manager runs, it starts at once.
+    ///
+    /// # Errors
+    ///
+    /// If the manager is stopped.
+    pub fn add(&self, name: impl Into<String>, runnable: impl Runnable) -> Result<()> {
+        self.inner.lifecycle.add(BoxedRunnable::new(name.into(), runnable))
+    }
+
+    /// Adds a check to `/healthz`. A failure makes the kubelet restart the pod, so check what a restart mends.
+    pub fn add_healthz_check(
+        &self,
+        name: impl Into<String>,
+        check: impl Fn() -> CheckResult + Send + Sync + 'static,
+    ) {
+        self.inner.healthz.add(name, check);
+    }
+
+    /// Adds a check to `/readyz`, besides those of the manager: one for each watch, and that it is not
+    /// stopping.
+    pub fn add_readyz_check(
+        &self,
+        name: impl Into<String>,
+        check: impl Fn() -> CheckResult + Send + Sync + 'static,
+    ) {
+        self.inner.readyz.add(name, check);
+    }
+
+    /// The checks of `/readyz`.
+    #[must_use]
+    pub fn readiness(&self) -> &HealthChecks {
+        &self.inner.readyz
+    }
+
+    /// Makes the `CustomResourceDefinition` of `K` one of those that the operator prints. A controller does
+    /// this for the kind that it is for; call it for custom resources of the operator without a controller.
+    pub fn register_crd<K: CustomResourceExt>(&self) {
+        self.inner.crds.register(K::crd());
+    }
+
+    /// The definitions that were registered.
+    #[must_use]
+    pub fn crds(&self) -> &Crds {
+        &self.inner.crds
+    }
+
+    /// Runs until SIGINT or SIGTERM, or until something that was added fails. A second signal ends the process
+    /// at once.
+    ///
+    /// Started are, in this order: the probe and metrics servers, webhooks, the cache, what runs in every
+    /// replica, the controllers. A controller waits for the watches that it needs itself, so that one kind that
+    /// cannot be watched does not hold up the others.
+    ///
+    /// At the end, within the [grace period](Options::graceful_shutdown_timeout): readiness fails, no new
+    /// reconciliation begins and running ones end, then the watches end, then webhooks and servers, and
+    /// the last events are written.
+    ///
+    /// If the options ask for it (`my-operator crd`), it prints the definitions of the registered custom
+    /// resources instead, and returns.
+    ///
+    /// # Errors
+    ///
+    /// The first failure of something that was added, or what did not end within the grace period.
+    pub async fn start(&self) -> Result<()> {
+        if self.inner.options.mode == Mode::PrintCrds {
+            return self.inner.crds.print();
+        }
+        self.start_until(until_signalled()?).await
+    }
+
+    /// As [`start`](Self::start), until `stop` is cancelled; signals are left alone. Dropping the future stops
+    /// everything without waiting.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub async fn start_until(&self, stop: CancellationToken) -> Result<()> {
+        let inner = &self.inner;
+        if inner.options.mode == Mode::PrintCrds {
+            return inner.crds.print();
+        }
+        let _stop_all = inner.lifecycle.begin()?;
+        let failures = inner.failures.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut failures) = failures else {
+            return Err(Error::setup("a manager can be started once: make a new one"));
+        };
+        let events = inner.events.start();
+        inner.lifecycle.start(Group::Servers);
+        inner.lifecycle.start(Group::Webhooks);
+        inner.cache.start(&inner.lifecycle.stop_token(Group::Caches));
+        for group in [Group::Caches, Group::Always, Group::Elected] {
+            inner.lifecycle.start(group);
+        }
+        tracing::info!(name = inner.options.name, "started");
+
+        let failure = tokio::select! {
+            biased;
+            () = stop.cancelled() => None,
+            failure = failures.recv() => failure,
+        };
+        if let Some(error) = &failure {
+            tracing::error!(%error, "stopping");
+        }
+        inner.stopping.store(true, Ordering::Relaxed);
+        let grace = inner.options.graceful_shutdown_timeout;
+        let end = inner.lifecycle.stop(grace, &inner.cache, events.finish()).await;
+        while let Ok(error) = failures.try_recv() {
+            tracing::error!(%error, "failed while stopping");
+        }
+        match failure {
+            Some(error) => Err(error),
+            None => end,
+        }
+    }
+}
+
+impl fmt::Debug for Manager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Manager").field("name", &self.inner.options.name).finish_non_exhaustive()
+    }
+}
+
+// === impl ManagerBuilder ===
+
+impl ManagerBuilder {
+    /// Uses this connection. Requests are counted in the manager's metrics only by a connection that
+    /// [`config`](Self::config) makes.
+    pub fn client(mut self, client: kube::Client) -> Self {
+        self.kube = Some(client);
+        self
+    }
+
+    /// Connects to this cluster.
+    ///
+    /// # Errors
+    ///
+    /// If the TLS settings or the credentials of the configuration cannot be used.
+    pub fn config(mut self, config: Config) -> Result<Self> {
+        self.kube = Some(connect(config, &self.metrics)?);
+        Ok(self)
+    }
+
+    /// Takes timestamps from `clock`.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Draws randomness from `random`.
+    pub fn random(mut self, random: Random) -> Self {
+        self.random = random;
+        self
+    }
+
+    /// Makes the manager and opens the sockets of its options.
+    ///
+    /// # Errors
+    ///
+    /// If there is no connection, or a socket cannot be opened.
+    pub fn build(self) -> Result<Manager> {
+        let Self { options, kube, clock, random, metrics } = self;
+        let Some(kube) = kube else {
+            return Err(Error::setup("the manager has no connection: give it a client or a config"));
+        };
+        let cache_options = CacheOptions::default()
+            .clock(clock.clone())
+            .random(random.fork())
+            .metrics(metrics.clone())
+            .namespaces(options.namespaces.iter().filter(|namespace| !namespace.is_empty()).cloned());
+        let cache = Cache::new(kube.clone(), cache_options);
+        let client = Client::new(kube, options.name.as_str()).with_cache(cache.clone());
+        let events = Broadcaster::new(client.clone(), clock.clone(), random.fork(), metrics.events());
+        let (lifecycle, failures) = Lifecycle::new();
+        let stopping = Arc::new(AtomicBool::new(false));
+        let (healthz, readyz) = (HealthChecks::new(), HealthChecks::new());
+        readyz.add("shutdown", {
+            let stopping = stopping.clone();
+            move || match stopping.load(Ordering::Relaxed) {
+                true => Err("the process is shutting down".to_owned()),
+                false => Ok(()),
+            }
+        });
+        readyz.add_many({
+            let cache = cache.clone();
+            move || cache.watches().iter().map(watch_check).collect()
+        });
+        if options.mode == Mode::Run {
+            let probes = options.health_probe_bind_address.bind("--health-probe-bind-address")?;
+            if let Some(listener) = probes {
+                let server = HttpServer::probes(listener, healthz.clone(), readyz.clone());
+                lifecycle.add(BoxedRunnable::new("the probe server".to_owned(), server))?;
+            }
+            if let Some(listener) = options.metrics_bind_address.bind("--metrics-bind-address")? {
+                let server = HttpServer::metrics(listener, metrics.clone());
+                lifecycle.add(BoxedRunnable::new("the metrics server".to_owned(), server))?;
+            }
+        }
+        let inner = Inner {
+            options,
+            clock,
+            random,
+            client,
+            cache,
+            metrics,
+            events,
+            healthz,
+            readyz,
+            stopping,
+            crds: Crds::default(),
+            lifecycle,
+            failures: Mutex::new(Some(failures)),
+        };
+        Ok(Manager { inner: Arc::new(inner) })
+    }
+}
+
+impl fmt::Debug for ManagerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ManagerBuilder").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// The readiness of a watch, under a name that says which: `watch/deployments.apps:shop`.
+fn watch_check(watch: &WatchStatus) -> (String, CheckResult) {
+    let mut name = format!("watch/{}", watch.resource.plural);
+    if !watch.resource.group.is_empty() {
+        name.push('.');
+        name.push_str(&watch.resource.group);
+    }
+    for part in watch.namespace.iter().map(String::as_str).chain([watch.selector.as_str()]) {
+        if !part.is_empty() {
+            name.push(':');
+            name.push_str(part);
+        }
+    }
+    (name, if watch.is_healthy() { Ok(()) } else { Err(watch.to_string()) })
+}

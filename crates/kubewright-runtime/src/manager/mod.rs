@@ -1,0 +1,19 @@
+//! What makes a process of controllers: the connection, the cache, the servers, and their start and stop.
+//!
+//! [`Manager`] is the handle that everything is made with, and `start` runs until the end. [`Options`] are
+//! the flags of an operator's binary. Start reading at `handle.rs`; `lifecycle.rs` has the order of start and
+//! stop, `connect.rs` the search for a cluster.
+
+mod address;
+mod connect;
+mod handle;
+mod http_server;
+mod lifecycle;
+mod options;
+mod runnable;
+mod signals;
+
+pub use address::BindAddress;
+pub use handle::{Manager, ManagerBuilder};
+pub use options::{GracePeriod, LogFormat, Options};
+pub use runnable::{Group, Runnable};

@@ -1,0 +1,239 @@
+use std::{ffi::OsString, path::PathBuf, str::FromStr, time::Duration};
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
+
+use super::BindAddress;
+
+/// The settings of a manager, which are the flags of an operator's binary.
+///
+/// [`Options::parse`] reads the command line; an operator with flags of its own flattens this into its own
+/// parser:
+///
+/// ```
+/// use clap::Parser;
+/// use kubewright_runtime::manager::Options;
+///
+/// #[derive(Parser)]
+/// struct Flags {
+///     #[command(flatten)]
+///     manager: Options,
+///     /// The image that the operator deploys.
+///     #[arg(long, default_value = "memcached:1.6")]
+///     image: String,
+/// }
+///
+/// let flags = Flags::parse_from(["operator", "--health-probe-bind-address=:9090"]);
+/// assert_eq!(flags.manager.health_probe_bind_address.to_string(), ":9090");
+/// ```
+///
+/// In code, [`Options::default`] listens nowhere, so that many managers fit into one process.
+#[derive(Clone, Debug, Parser)]
+#[command(about = None, long_about = None)]
+#[non_exhaustive]
+pub struct Options {
+    /// The address of the metrics endpoint (`/metrics`), as :8080. 0 disables it.
+    #[arg(long, env = "METRICS_BIND_ADDRESS", value_name = "ADDRESS", default_value = "0")]
+    pub metrics_bind_address: BindAddress,
+
+    /// The address of the probe endpoints (`/healthz` and `/readyz`). 0 disables them.
+    #[arg(long, env = "HEALTH_PROBE_BIND_ADDRESS", value_name = "ADDRESS", default_value = ":8081")]
+    pub health_probe_bind_address: BindAddress,
+
+    /// The kubeconfig to use. Without it: $KUBECONFIG, then the pod's service account, then ~/.kube/config.
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+
+    /// Watch these namespaces alone, separated by commas. Without it, all.
+    #[arg(long = "namespace", env = "WATCH_NAMESPACE", value_name = "NAMESPACE", value_delimiter = ',')]
+    pub namespaces: Vec<String>,
+
+    /// How long to wait for running reconciliations at the end, as 30s. 0s does not wait, -1s waits forever.
+    #[arg(
+        long,
+        env = "GRACEFUL_SHUTDOWN_TIMEOUT",
+        value_name = "DURATION",
+        default_value = "30s",
+        allow_hyphen_values = true
+    )]
+    pub graceful_shutdown_timeout: GracePeriod,
+
+    /// What to log: a level (error, warn, info, debug, trace), or directives as info,kube_client=debug.
+    #[arg(long, env = "RUST_LOG", value_name = "FILTER", default_value = "info")]
+    pub log_level: String,
+
+    /// How to log: text for people, json for programs.
+    #[arg(long, env = "LOG_FORMAT", value_name = "FORMAT", default_value = "text")]
+    pub log_format: LogFormat,
+
+    /// The name under which the operator writes objects and events. By default that of its executable.
+    #[arg(long, value_name = "NAME", default_value_t = executable_name())]
+    pub name: String,
+
+    /// The name of this process in events. In a pod, the pod's name.
+    #[arg(long, env = "HOSTNAME", value_name = "NAME", default_value = "localhost", hide = true)]
+    pub instance: String,
+
+    #[arg(skip)]
+    pub(super) mode: Mode,
+}
+
+/// What the process is to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Run the controllers.
+    #[default]
+    Run,
+    /// Print the CustomResourceDefinitions of the controllers and end.
+    PrintCrds,
+}
+
+/// How long the manager waits at its end for what runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GracePeriod {
+    /// At most this long. Zero does not wait.
+    AtMost(Duration),
+    /// As long as it takes.
+    Forever,
+}
+
+/// The form of log lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[non_exhaustive]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line, with the keys of controller-runtime's production logger.
+    Json,
+}
+
+// === impl Options ===
+
+impl Options {
+    /// Reads the command line and the environment. Ends the process on `--help`, `--version` and bad flags.
+    ///
+    /// The subcommand `crd` makes the manager print the CustomResourceDefinitions of its controllers instead of
+    /// running them: see [`Manager::start`](super::Manager::start).
+    #[must_use]
+    pub fn parse() -> Self {
+        Self::from_command_line(std::env::args_os()).unwrap_or_else(|error| error.exit())
+    }
+
+    /// As [`parse`](Self::parse), from the given words, of which the first is the name of the program.
+    ///
+    /// # Errors
+    ///
+    /// For bad flags, and for `--help`, which clap reports as an error too.
+    pub fn from_command_line<T: Into<OsString> + Clone>(
+        words: impl IntoIterator<Item = T>,
+    ) -> Result<Self, clap::Error> {
+        let crd = clap::Command::new("crd")
+            .about("Print the CustomResourceDefinitions of the operator as YAML, without a cluster");
+        let matches = Self::command().subcommand(crd).try_get_matches_from(words)?;
+        let mut options = Self::from_arg_matches(&matches)?;
+        if matches.subcommand_name() == Some("crd") {
+            options.mode = Mode::PrintCrds;
+        }
+        Ok(options)
+    }
+
+    /// Makes the manager print the CustomResourceDefinitions of its controllers instead of running them, for
+    /// an operator with a command line of its own.
+    #[must_use]
+    pub fn print_crds(mut self) -> Self {
+        self.mode = Mode::PrintCrds;
+        self
+    }
+}
+
+/// Listens nowhere, watches all namespaces, and waits 30 s at the end.
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            metrics_bind_address: BindAddress::disabled(),
+            health_probe_bind_address: BindAddress::disabled(),
+            kubeconfig: None,
+            namespaces: Vec::new(),
+            graceful_shutdown_timeout: GracePeriod::default(),
+            log_level: "info".to_owned(),
+            log_format: LogFormat::default(),
+            name: "kubewright".to_owned(),
+            instance: "localhost".to_owned(),
+            mode: Mode::Run,
+        }
+    }
+}
+
+/// The name of the executable without its directory and extension: what `ps` shows, and by custom the field
+/// manager of an operator.
+fn executable_name() -> String {
+    let program = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    let name = program.file_stem().map(|name| name.to_string_lossy().into_owned());
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "kubewright".to_owned())
+}
+
+// === impl GracePeriod ===
+
+/// 30 s.
+impl Default for GracePeriod {
+    fn default() -> Self {
+        Self::AtMost(Duration::from_secs(30))
+    }
+}
+
+/// A duration as Go writes it; a negative one means forever.
+impl FromStr for GracePeriod {
+    type Err = kube::core::duration::ParseError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let duration = kube::core::Duration::from_str(text)?;
+        Ok(if duration.is_negative() { Self::Forever } else { Self::AtMost(duration.into()) })
+    }
+}
+
+// `Options` is flattened into other parsers, which needs both.
+const _: fn() = || {
+    fn is_args<T: Args + Parser>() {}
+    is_args::<Options>();
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Options {
+        let words = ["operator"].iter().chain(words);
+        Options::from_command_line(words).expect("valid flags")
+    }
+
+    #[test]
+    fn the_flags_are_those_of_the_field() {
+        Options::command().debug_assert();
+        let options = parse(&[
+            "--metrics-bind-address=:8443",
+            "--health-probe-bind-address=0",
+            "--graceful-shutdown-timeout=-1s",
+            "--namespace=a,b",
+            "--log-format=json",
+        ]);
+        assert_eq!(options.metrics_bind_address.to_string(), ":8443");
+        assert!(options.health_probe_bind_address.is_disabled());
+        assert_eq!(options.graceful_shutdown_timeout, GracePeriod::Forever);
+        assert_eq!(options.namespaces, ["a", "b"]);
+        assert_eq!(options.log_format, LogFormat::Json);
+        assert_eq!(options.mode, Mode::Run);
+    }
+
+    #[test]
+    fn crd_is_a_subcommand() {
+        assert_eq!(parse(&["crd"]).mode, Mode::PrintCrds);
+        assert!(Options::from_command_line(["operator", "crds"]).is_err());
+    }
+
+    #[test]
+    fn the_shutdown_timeout_is_a_go_duration() {
+        let options = parse(&["--graceful-shutdown-timeout", "1m30s"]);
+        assert_eq!(options.graceful_shutdown_timeout, GracePeriod::AtMost(Duration::from_secs(90)));
+        assert!(Options::from_command_line(["operator", "--graceful-shutdown-timeout=30"]).is_err());
+    }
+}
