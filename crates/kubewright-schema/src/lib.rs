@@ -14,9 +14,10 @@
 //!
 //! Start reading at [`Structural`] (the folder `structural`), then `prune`, `default` and `validate`. The folder
 //! `error` holds what all of them answer with, `names` what Kubernetes takes for a name and for metadata, `topology`
-//! what server-side apply asks, `jsonpath` the paths of columns and selectable fields, and `crd` the definitions
+//! what server-side apply asks, `cel` the rules, `jsonpath` the paths of columns and selectable fields, and `crd` the definitions
 //! themselves.
 
+pub mod cel;
 pub mod crd;
 mod default;
 pub mod error;
@@ -29,6 +30,7 @@ mod validate;
 
 #[doc(inline)]
 pub use {
+    cel::Report,
     error::{Cause, ErrorList, FieldError, FieldErrorKind, FieldPath},
     jsonpath::{InvalidJsonPath, JsonPath},
     structural::{AdditionalProperties, ListType, MapType, Rule, Schema, SchemaType, Structural},

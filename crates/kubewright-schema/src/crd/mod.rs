@@ -8,6 +8,7 @@
 mod conversion;
 mod defaults;
 mod names;
+mod rules;
 mod schema;
 mod shared;
 mod spec;

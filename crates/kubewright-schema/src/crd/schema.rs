@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::{
-    defaults, items,
+    defaults, items, rules,
     shared::{Part, Spec},
     text,
 };
@@ -48,7 +48,9 @@ pub(super) fn validate(schema: &Value, has_status: bool, path: &FieldPath, error
         return;
     }
     let path = path.child("openAPIV3Schema");
+    let root = path.clone();
     let mut found = ErrorList::new();
+    let mut readable = None;
     if has_status {
         found.extend(root_fields(schema, &path));
     }
@@ -63,12 +65,17 @@ pub(super) fn validate(schema: &Value, has_status: bool, path: &FieldPath, error
                 found.extend(defaults::validate(&structural, &path));
             }
             found.extend(breaches);
+            readable = Some(structural);
         }
     }
     let mut checker = Checker { path, errors: ErrorList::new() };
     checker.node(schema, &Place::default(), true);
     found.extend(checker.errors);
     found.deduplicate();
+    // Rules of a schema with other errors are left alone, because their errors would mostly be echoes.
+    if let Some(structural) = readable.filter(|_| found.is_empty()) {
+        found.extend(rules::validate(&structural, &root));
+    }
     errors.extend(found);
 }
 

@@ -135,6 +135,11 @@ impl FieldError {
         Self::new(FieldErrorKind::Duplicate, field, Some(value.into()), "")
     }
 
+    /// `Duplicate value`, for values too large to repeat.
+    pub fn duplicate_without_value(field: &FieldPath) -> Self {
+        Self::new(FieldErrorKind::Duplicate, field, None, "")
+    }
+
     /// `Invalid value: <value>: <detail>`.
     pub fn invalid(field: &FieldPath, value: impl Into<Value>, detail: impl Into<String>) -> Self {
         Self::new(FieldErrorKind::Invalid, field, Some(value.into()), detail)

@@ -5,7 +5,10 @@ use serde_json::{Map, Value};
 use super::{
     AdditionalProperties, Format, ListType, MapType, Pattern, Rule, Schema, SchemaType, Structural, Subtree,
 };
-use crate::error::{ErrorList, FieldError, FieldPath};
+use crate::{
+    cel::Compiled,
+    error::{ErrorList, FieldError, FieldPath},
+};
 
 /// Keywords of JSON schema that structural schemas do not have.
 const UNSUPPORTED: [&str; 7] =
@@ -13,7 +16,7 @@ const UNSUPPORTED: [&str; 7] =
 
 pub(super) fn read(schema: &Value, path: &FieldPath) -> Result<Structural, ErrorList> {
     let mut reader = Reader { path: path.clone(), errors: ErrorList::new() };
-    let structural = reader.schema(schema);
+    let structural = reader.schema(schema, true);
     reader.errors.into_result(structural)
 }
 
@@ -23,7 +26,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn schema(&mut self, value: &Value) -> Structural {
+    fn schema(&mut self, value: &Value, is_root: bool) -> Structural {
         let Some(object) = value.as_object() else {
             self.errors.push(wrong_type(&self.path, value, "object"));
             return Structural::default();
@@ -51,7 +54,7 @@ impl Reader {
                         .map(|(name, property)| {
                             let length = self.path.push_child("properties");
                             self.path.push_key(name);
-                            let property = self.schema(property);
+                            let property = self.schema(property, false);
                             self.path.truncate(length);
                             (name.clone(), property)
                         })
@@ -106,12 +109,14 @@ impl Reader {
         };
         schema.checked_format = Format::of(&schema.format, schema.types());
         schema.subtree = subtree(&schema);
+        let is_object = is_root || schema.embedded_resource;
+        compile_rules(&mut schema, is_object);
         Structural::new(schema)
     }
 
     fn below(&mut self, keyword: &str, value: &Value) -> Structural {
         let length = self.path.push_child(keyword);
-        let schema = self.schema(value);
+        let schema = self.schema(value, false);
         self.path.truncate(length);
         schema
     }
@@ -123,7 +128,7 @@ impl Reader {
             .map(|(index, schema)| {
                 let length = self.path.push_child(keyword);
                 self.path.push_index(index);
-                let schema = self.schema(schema);
+                let schema = self.schema(schema, false);
                 self.path.truncate(length);
                 schema
             })
@@ -195,6 +200,7 @@ impl Reader {
                     reason: rule.get("reason").and_then(Value::as_str).map(str::to_owned),
                     field_path: self.text(rule, "fieldPath"),
                     optional_old_self: rule.get("optionalOldSelf").and_then(Value::as_bool),
+                    compiled: Compiled::default(),
                 }),
                 None => self.errors.push(wrong_type(&self.path, value, "object")),
             }
@@ -303,6 +309,15 @@ impl Reader {
         }
         entries
     }
+}
+
+/// Rules are compiled once the schema they talk about is complete.
+fn compile_rules(schema: &mut Schema, is_object: bool) {
+    let mut rules = std::mem::take(&mut schema.validations);
+    for rule in &mut rules {
+        rule.compiled = Compiled::new(&rule.rule, &rule.message_expression, schema, is_object);
+    }
+    schema.validations = rules;
 }
 
 fn wrong_type(path: &FieldPath, value: &Value, expected: &str) -> FieldError {

@@ -3,7 +3,10 @@ use std::{collections::BTreeMap, fmt, ops::Deref, sync::Arc};
 use serde_json::Value;
 
 use super::{Format, Pattern};
-use crate::error::{ErrorList, FieldPath};
+use crate::{
+    cel::Compiled,
+    error::{ErrorList, FieldPath},
+};
 
 /// A structural schema. Clones share one tree.
 ///
@@ -171,6 +174,8 @@ pub struct Rule {
     pub field_path: String,
     /// Whether a rule with `oldSelf` also runs when there is no old value.
     pub optional_old_self: Option<bool>,
+    /// The expressions, ready to run.
+    pub(crate) compiled: Compiled,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -14,13 +14,16 @@ mod values;
 
 use serde_json::Value;
 
+pub(crate) use correlate::Correlated;
+
 use crate::{
     error::{ErrorList, FieldPath},
     structural::Schema,
 };
 
 impl Schema {
-    /// Checks a value: types and bounds, embedded resources, unique items. Error paths start below `path`.
+    /// Checks a value: types and bounds, embedded resources, unique items, CEL rules. Error paths start below `path`;
+    /// with the root path, the value is taken for a whole Kubernetes object.
     ///
     /// With `old`, the value is an update of it: errors in unchanged parts are left out. Metadata at the root
     /// is not looked at.
@@ -44,7 +47,7 @@ impl Schema {
         let mut errors = self.validate_values(value, old, path);
         errors.extend(self.validate_embedded(value, path));
         errors.extend(self.validate_lists(value, old, path));
-        errors
+        self.validate_rules_after(errors, value, old, path, path.is_root()).errors
     }
 
     /// The part of [`Schema::validate`] that looks at each value by itself.

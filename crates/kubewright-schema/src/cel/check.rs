@@ -1,0 +1,216 @@
+use kube_cel::cel::Value as Cel;
+use serde_json::Value;
+
+use super::{
+    Report,
+    program::{Failure, Program},
+    value,
+};
+use crate::{
+    error::{FieldError, FieldPath},
+    jsonpath::{Brackets, resolve},
+    structural::{ListType, Rule, Schema, SchemaType},
+    validate::Correlated,
+};
+
+/// The longest message an expression may make, in bytes.
+const LONGEST_MESSAGE: usize = 5 * 1024;
+
+pub(super) fn run(
+    schema: &Schema,
+    value: &Value,
+    old: Option<&Value>,
+    path: &FieldPath,
+    is_object: bool,
+) -> Report {
+    let mut walk = Walk { path: path.clone(), report: Report::default() };
+    let lineage = Lineage { current: old.map(|old| Correlated { new: value, old, schema }), parent: None };
+    walk.node(schema, value, old, lineage, is_object);
+    walk.report
+}
+
+/// What decides whether a value is unchanged: itself, or the nearest value above it that has an old one.
+#[derive(Clone, Copy)]
+struct Lineage<'a> {
+    current: Option<Correlated<'a>>,
+    parent: Option<Correlated<'a>>,
+}
+
+struct Walk {
+    path: FieldPath,
+    report: Report,
+}
+
+impl<'a> Lineage<'a> {
+    fn field(self, name: &str) -> Self {
+        match self.current {
+            None => self,
+            // The type of the object is that of the endpoint and cannot count as unchanged.
+            Some(_) if self.parent.is_none() && (name == "apiVersion" || name == "kind") => {
+                Self { current: None, parent: None }
+            }
+            Some(current) => Self { current: current.field(name), parent: Some(current) },
+        }
+    }
+
+    fn item(self, index: usize) -> Self {
+        match self.current {
+            None => self,
+            Some(current) => Self { current: current.item(index), parent: Some(current) },
+        }
+    }
+
+    fn is_unchanged(self) -> bool {
+        self.current.or(self.parent).is_some_and(Correlated::is_unchanged)
+    }
+}
+
+impl Walk {
+    fn node<'a>(
+        &mut self,
+        schema: &'a Schema,
+        value: &'a Value,
+        old: Option<&'a Value>,
+        lineage: Lineage<'a>,
+        is_object: bool,
+    ) {
+        if !schema.subtree.rules || value.is_null() {
+            return;
+        }
+        // A null is no old value.
+        let old = old.filter(|old| !old.is_null());
+        if !schema.validations.is_empty() {
+            self.rules(schema, value, old, lineage, is_object);
+        }
+        match value {
+            Value::Array(items) => {
+                let Some(item_schema) = schema.items.as_deref() else { return };
+                for (index, item) in items.iter().enumerate() {
+                    let old = old.and_then(|old| old_item(schema, item, old));
+                    let length = self.path.push_index(index);
+                    self.node(item_schema, item, old, lineage.item(index), item_schema.embedded_resource);
+                    self.path.truncate(length);
+                }
+            }
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    let declared = schema.properties.get(name);
+                    let Some(field_schema) = declared.or_else(|| schema.additional_schema()) else {
+                        continue;
+                    };
+                    let length = if declared.is_some() {
+                        self.path.push_child(name)
+                    } else {
+                        self.path.push_key(name)
+                    };
+                    let old = old.and_then(|old| old.get(name));
+                    self.node(field_schema, field, old, lineage.field(name), field_schema.embedded_resource);
+                    self.path.truncate(length);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn rules(
+        &mut self,
+        schema: &Schema,
+        json: &Value,
+        old: Option<&Value>,
+        lineage: Lineage<'_>,
+        is_object: bool,
+    ) {
+        let value = value::from_json(json, schema, is_object);
+        let old = old.map(|old| value::from_json(old, schema, is_object));
+        for rule in &schema.validations {
+            let type_name = schema.schema_type.map_or("", SchemaType::as_str);
+            let program = match rule.compiled.rule() {
+                None => continue,
+                Some(Ok(program)) => program,
+                Some(Err(problem)) => {
+                    let detail = format!("rule compile error: {problem}");
+                    self.report.errors.push(FieldError::invalid(&self.path, type_name, detail));
+                    continue;
+                }
+            };
+            let is_optional = rule.optional_old_self == Some(true);
+            if program.uses_old_self && old.is_none() && !is_optional {
+                continue;
+            }
+            let optional = is_optional.then(|| value::optional(old.as_ref()));
+            match program.run(&value, optional.as_ref().or(old.as_ref())) {
+                Ok(Cel::Bool(true)) => {}
+                Ok(_) => {
+                    let message = message(rule, &value, old.as_ref());
+                    let error = self.broken(rule, schema, json, message);
+                    if !program.uses_old_self && lineage.is_unchanged() {
+                        self.report.warnings.push(error.to_string());
+                    } else {
+                        self.report.errors.push(error);
+                    }
+                }
+                Err(failure) => {
+                    let detail = failure_text(&failure, rule);
+                    self.report.errors.push(FieldError::invalid(&self.path, type_name, detail));
+                }
+            }
+        }
+    }
+
+    fn broken(&self, rule: &Rule, schema: &Schema, value: &Value, message: String) -> FieldError {
+        let path = match resolve(&rule.field_path, schema, Brackets::Allowed) {
+            Ok((field, _)) if !field.is_root() => self.path.child(field.as_str()),
+            _ => self.path.clone(),
+        };
+        // Objects and lists are too large to repeat.
+        let shows_value = !matches!(schema.schema_type, Some(SchemaType::Object | SchemaType::Array));
+        match (rule.reason.as_deref(), shows_value) {
+            (Some("FieldValueForbidden"), _) => FieldError::forbidden(&path, message),
+            (Some("FieldValueRequired"), _) => FieldError::required(&path, message),
+            (Some("FieldValueDuplicate"), true) => FieldError::duplicate(&path, value.clone()),
+            (Some("FieldValueDuplicate"), false) => FieldError::duplicate_without_value(&path),
+            (_, true) => FieldError::invalid(&path, value.clone(), message),
+            (_, false) => FieldError::invalid_without_value(&path, message),
+        }
+    }
+}
+
+/// The old version of an item. Only the items of a list of type map have an identity that survives.
+fn old_item<'a>(schema: &Schema, item: &Value, old: &'a Value) -> Option<&'a Value> {
+    if schema.list_type != Some(ListType::Map) {
+        return None;
+    }
+    let key = |item: &Value| -> Option<Vec<Option<Value>>> {
+        let fields = item.as_object()?;
+        Some(schema.list_map_keys.iter().map(|name| fields.get(name).cloned()).collect())
+    };
+    let wanted = key(item)?;
+    old.as_array()?.iter().find(|old| key(old).as_ref() == Some(&wanted))
+}
+
+fn message(rule: &Rule, value: &Cel, old: Option<&Cel>) -> String {
+    let made = rule.compiled.message().and_then(|program: &Program| match program.run(value, old) {
+        Ok(Cel::String(text)) => {
+            let text = text.trim();
+            let fits = !text.is_empty() && text.len() <= LONGEST_MESSAGE && !text.contains('\n');
+            fits.then(|| text.to_owned())
+        }
+        _ => None,
+    });
+    match made {
+        Some(text) => text,
+        None if rule.message.is_empty() => format!("failed rule: {}", rule.rule.trim()),
+        None => rule.message.trim().to_owned(),
+    }
+}
+
+fn failure_text(failure: &Failure, rule: &Rule) -> String {
+    let rule = if rule.message.is_empty() { rule.rule.trim() } else { rule.message.trim() };
+    match failure {
+        Failure::NoSuchOverload => format!(
+            "'no such overload': call arguments did not match a supported operator, function or macro signature for \
+             rule: {rule}"
+        ),
+        Failure::Other(text) => format!("{text} evaluating rule: {rule}"),
+    }
+}

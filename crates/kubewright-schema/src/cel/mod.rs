@@ -1,0 +1,88 @@
+//! The CEL rules of `x-kubernetes-validations`.
+//!
+//! `program.rs` compiles expressions when a schema is read, `types.rs` finds references to fields the schema does not
+//! have, `value.rs` turns JSON into CEL values, `check.rs` walks an object and evaluates the rules it meets. The
+//! language itself is the `cel` crate with the functions of `kube-cel`; what they do not have yet (two-variable
+//! comprehensions, `cel.bind`, `sortBy`, costs) fails when it is evaluated. Start at [`Schema::validate_rules`].
+
+mod check;
+mod names;
+mod program;
+mod types;
+mod value;
+
+use serde_json::Value;
+
+pub(crate) use {program::Compiled, types::shown_rule};
+
+use crate::{
+    error::{ErrorList, FieldError, FieldErrorKind, FieldPath},
+    structural::Schema,
+};
+
+/// What a validation found.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Report {
+    /// What is wrong.
+    pub errors: ErrorList,
+    /// What is wrong, but was before and did not change. A server sends these as warnings.
+    pub warnings: Vec<String>,
+}
+
+impl Schema {
+    /// Evaluates the CEL rules of a value. Rules about `oldSelf` run on updates only, unless they say otherwise.
+    ///
+    /// `is_object` tells whether the value is a whole Kubernetes object, whose rules may also read `apiVersion`,
+    /// `kind`, `metadata.name` and `metadata.generateName`.
+    pub fn validate_rules(
+        &self,
+        value: &Value,
+        old: Option<&Value>,
+        path: &FieldPath,
+        is_object: bool,
+    ) -> Report {
+        check::run(self, value, old, path, is_object)
+    }
+
+    /// [`Schema::validate_rules`] after other checks. If those found errors that make the value unfit for rules, one
+    /// more error says that the rules did not run.
+    pub fn validate_rules_after(
+        &self,
+        mut errors: ErrorList,
+        value: &Value,
+        old: Option<&Value>,
+        path: &FieldPath,
+        is_object: bool,
+    ) -> Report {
+        if !self.subtree.rules {
+            return Report { errors, warnings: Vec::new() };
+        }
+        if errors.iter().any(is_blocking) {
+            errors.push(FieldError::invalid(
+                &FieldPath::root(),
+                Value::Null,
+                "some validation rules were not checked because the object was invalid; correct the existing errors \
+                 to complete validation",
+            ));
+            return Report { errors, warnings: Vec::new() };
+        }
+        let report = self.validate_rules(value, old, path, is_object);
+        errors.extend(report.errors);
+        Report { errors, warnings: report.warnings }
+    }
+}
+
+fn is_blocking(error: &FieldError) -> bool {
+    matches!(
+        error.kind,
+        FieldErrorKind::NotSupported
+            | FieldErrorKind::Required
+            | FieldErrorKind::TooLong
+            | FieldErrorKind::TooMany
+            | FieldErrorKind::TypeInvalid
+    )
+}
+
+#[cfg(test)]
+mod tests;

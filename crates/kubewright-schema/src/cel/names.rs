@@ -1,0 +1,272 @@
+//! How fields are called in CEL, which does not take every name.
+
+/// Words of the language.
+const RESERVED: &[&str] = &[
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "false",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "let",
+    "loop",
+    "namespace",
+    "null",
+    "package",
+    "return",
+    "true",
+    "void",
+];
+
+/// The name of a field in CEL. `None` if rules cannot name it.
+pub(super) fn escape(name: &str) -> Option<String> {
+    if !name.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic())
+        || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-/".contains(&byte))
+    {
+        return None;
+    }
+    // `void` is reserved by the language, but Kubernetes does not escape it.
+    if RESERVED.contains(&name) && name != "void" {
+        return Some(format!("__{name}__"));
+    }
+    Some(
+        name.replace("__", "__underscores__")
+            .replace('.', "__dot__")
+            .replace('-', "__dash__")
+            .replace('/', "__slash__"),
+    )
+}
+
+/// The functions and macros of Kubernetes' CEL, with those that the `cel` crate does not evaluate yet.
+pub(super) fn is_function(name: &str) -> bool {
+    name.contains(|c: char| !c.is_alphanumeric() && c != '_') || FUNCTIONS.contains(&name)
+}
+
+/// What functions may be called on by name, as in `math.greatest(..)`.
+pub(super) const NAMESPACES: &[&str] = &[
+    "authorizer",
+    "base64",
+    "cel",
+    "cidr",
+    "format",
+    "ip",
+    "jsonpatch",
+    "lists",
+    "math",
+    "optional",
+    "quantity",
+    "regex",
+    "sets",
+    "strings",
+];
+
+/// The names of types, which are values.
+pub(super) const TYPES: &[&str] = &[
+    "bool",
+    "bytes",
+    "double",
+    "duration",
+    "google",
+    "int",
+    "list",
+    "map",
+    "null_type",
+    "string",
+    "type",
+    "uint",
+];
+
+const FUNCTIONS: &[&str] = &[
+    "abs",
+    "add",
+    "all",
+    "allowed",
+    "any",
+    "asApproximateFloat",
+    "asInteger",
+    "bind",
+    "bitAnd",
+    "bitNot",
+    "bitOr",
+    "bitShiftLeft",
+    "bitShiftRight",
+    "bitXor",
+    "bool",
+    "bytes",
+    "ceil",
+    "charAt",
+    "check",
+    "cidr",
+    "compareTo",
+    "contains",
+    "containsCIDR",
+    "containsIP",
+    "decode",
+    "distinct",
+    "dns1035Label",
+    "dns1035LabelPrefix",
+    "dns1123Label",
+    "dns1123LabelPrefix",
+    "dns1123Subdomain",
+    "dns1123SubdomainPrefix",
+    "double",
+    "duration",
+    "dyn",
+    "encode",
+    "endsWith",
+    "equivalent",
+    "errored",
+    "error",
+    "escapeKey",
+    "exists",
+    "existsOne",
+    "exists_one",
+    "extract",
+    "extractAll",
+    "family",
+    "fieldSelector",
+    "filter",
+    "find",
+    "findAll",
+    "first",
+    "flatten",
+    "floor",
+    "format",
+    "getDate",
+    "getDayOfMonth",
+    "getDayOfWeek",
+    "getDayOfYear",
+    "getEscapedPath",
+    "getFullYear",
+    "getHost",
+    "getHostname",
+    "getHours",
+    "getMilliseconds",
+    "getMinutes",
+    "getMonth",
+    "getPort",
+    "getQuery",
+    "getScheme",
+    "getSeconds",
+    "greatest",
+    "group",
+    "has",
+    "hasValue",
+    "indexOf",
+    "int",
+    "intersects",
+    "ip",
+    "isCanonical",
+    "isCIDR",
+    "isFinite",
+    "isGlobalUnicast",
+    "isGreaterThan",
+    "isIP",
+    "isInf",
+    "isInteger",
+    "isLessThan",
+    "isLinkLocalMulticast",
+    "isLinkLocalUnicast",
+    "isLoopback",
+    "isNaN",
+    "isQuantity",
+    "isSemver",
+    "isSorted",
+    "isURL",
+    "isUnspecified",
+    "join",
+    "labelSelector",
+    "labelValue",
+    "last",
+    "lastIndexOf",
+    "least",
+    "lowerAscii",
+    "major",
+    "map",
+    "masked",
+    "matches",
+    "max",
+    "min",
+    "minor",
+    "name",
+    "named",
+    "namespace",
+    "none",
+    "of",
+    "ofNonZeroValue",
+    "optFlatMap",
+    "optMap",
+    "or",
+    "orValue",
+    "patch",
+    "path",
+    "prefixLength",
+    "qualifiedName",
+    "quantity",
+    "quote",
+    "range",
+    "reason",
+    "replace",
+    "resource",
+    "reverse",
+    "round",
+    "semver",
+    "serviceAccount",
+    "sign",
+    "size",
+    "slice",
+    "sort",
+    "sortBy",
+    "split",
+    "sqrt",
+    "startsWith",
+    "string",
+    "sub",
+    "subresource",
+    "substring",
+    "sum",
+    "timestamp",
+    "transformList",
+    "transformMap",
+    "transformMapEntry",
+    "trim",
+    "trunc",
+    "type",
+    "uint",
+    "unwrap",
+    "upperAscii",
+    "uri",
+    "url",
+    "uuid",
+    "validate",
+    "value",
+    "byte",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_escape_as_in_kubernetes() {
+        let cases = [
+            ("a", Some("a")),
+            ("a_b", Some("a_b")),
+            ("a__b", Some("a__underscores__b")),
+            ("a.b-c/d", Some("a__dot__b__dash__c__slash__d")),
+            ("namespace", Some("__namespace__")),
+            ("in", Some("__in__")),
+            ("9a", None),
+            ("a b", None),
+            ("", None),
+        ];
+        for (name, escaped) in cases {
+            assert_eq!(escape(name).as_deref(), escaped, "{name}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+use serde_json::{Value, json};
+
+use crate::{ErrorList, FieldPath, Structural};
+
+fn texts(errors: &ErrorList) -> Vec<String> {
+    errors.iter().map(ToString::to_string).collect()
+}
+
+/// A schema whose `spec` has one rule.
+fn schema(rule: &Value) -> Structural {
+    Structural::parse(&json!({"type": "object", "properties": {"spec": {
+        "type": "object",
+        "x-kubernetes-validations": [rule],
+        "properties": {
+            "min": {"type": "integer"}, "max": {"type": "integer"}, "name": {"type": "string"},
+            "ratio": {"type": "number"}, "port": {"x-kubernetes-int-or-string": true},
+            "since": {"type": "string", "format": "date-time"}, "a-b": {"type": "string"},
+            "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+            "items": {"type": "array", "items": {"type": "object", "properties": {"v": {"type": "integer"}}}},
+        },
+    }}}))
+    .unwrap()
+}
+
+fn errors(rule: &Value, spec: &Value) -> Vec<String> {
+    texts(&schema(rule).validate(&json!({"spec": spec}), None, &FieldPath::root()))
+}
+
+#[test]
+fn rules_that_hold_stay_silent() {
+    for rule in [
+        "self.min <= self.max",
+        "has(self.name) && self.name.startsWith('a')",
+        "self.ratio == 2.0",
+        "self.port == 80 || self.port == 'http'",
+        "self.since < timestamp('2030-01-01T00:00:00Z')",
+        "self.a__dash__b == 'x'",
+        "'k.x/y' in self.labels && self.labels['k.x/y'] == 'v'",
+        "self.labels.all(k, self.labels[k] == 'v')",
+        "self.items.exists(i, i.v == 2) && self.items.map(i, i.v).sum() == 3",
+        "!has(self.labels) || size(self.labels) < 5",
+        "self.?name.orValue('none') == 'abc'",
+        "quantity('1Gi').isGreaterThan(quantity('1Mi'))",
+    ] {
+        let spec = json!({
+            "min": 1, "max": 2, "name": "abc", "ratio": 2, "port": 80, "since": "2024-01-01T00:00:00Z", "a-b": "x",
+            "labels": {"k.x/y": "v"}, "items": [{"v": 1}, {"v": 2}],
+        });
+        assert_eq!(errors(&json!({"rule": rule}), &spec), Vec::<String>::new(), "{rule}");
+    }
+}
+
+#[test]
+fn broken_rules_speak_as_in_kubernetes() {
+    let spec = json!({"min": 3, "max": 2});
+    let cases = [
+        (json!({"rule": "self.min <= self.max"}), "spec: Invalid value: failed rule: self.min <= self.max"),
+        (
+            json!({"rule": "self.min <= self.max", "message": " min is over max "}),
+            "spec: Invalid value: min is over max",
+        ),
+        (
+            json!({"rule": "self.min <= self.max", "message": "static", "messageExpression": "'min is ' + string(self.min)"}),
+            "spec: Invalid value: min is 3",
+        ),
+        (
+            json!({"rule": "self.min <= self.max", "message": "static", "messageExpression": "self.name"}),
+            "spec: Invalid value: static",
+        ),
+        (
+            json!({"rule": "self.min <= self.max", "message": "no", "reason": "FieldValueForbidden", "fieldPath": ".min"}),
+            "spec.min: Forbidden: no",
+        ),
+        (
+            json!({"rule": "self.min <= self.max", "message": "no", "reason": "FieldValueRequired"}),
+            "spec: Required value: no",
+        ),
+        (json!({"rule": "self.min <= self.max", "reason": "FieldValueDuplicate"}), "spec: Duplicate value"),
+        (
+            json!({"rule": "self.name == 'a'"}),
+            "spec: Invalid value: \"object\": no such key: name evaluating rule: self.name == 'a'",
+        ),
+        (
+            json!({"rule": "self.min / 0 == 1"}),
+            "spec: Invalid value: \"object\": division by zero evaluating rule: self.min / 0 == 1",
+        ),
+    ];
+    for (rule, message) in cases {
+        assert_eq!(errors(&rule, &spec), [message], "{rule}");
+    }
+    let scalar = Structural::parse(&json!({"type": "object", "properties": {
+        "x": {"type": "integer", "x-kubernetes-validations": [{"rule": "self > 1", "message": "too small"}]},
+    }}))
+    .unwrap();
+    assert_eq!(
+        texts(&scalar.validate(&json!({"x": 1}), None, &FieldPath::root())),
+        ["x: Invalid value: 1: too small"]
+    );
+}
+
+#[test]
+fn transition_rules_run_on_updates_only() {
+    let schema = schema(&json!({"rule": "self.min >= oldSelf.min", "message": "min must not shrink"}));
+    let new = json!({"spec": {"min": 1}});
+    let old = json!({"spec": {"min": 2}});
+    assert!(schema.validate(&new, None, &FieldPath::root()).is_empty());
+    assert_eq!(
+        texts(&schema.validate(&new, Some(&old), &FieldPath::root())),
+        ["spec: Invalid value: min must not shrink"]
+    );
+    let optional = self::schema(
+        &json!({"rule": "oldSelf.hasValue() || self.min == 0", "message": "starts at 0", "optionalOldSelf": true}),
+    );
+    assert_eq!(
+        texts(&optional.validate(&new, None, &FieldPath::root())),
+        ["spec: Invalid value: starts at 0"]
+    );
+    assert!(optional.validate(&new, Some(&old), &FieldPath::root()).is_empty());
+}
+
+#[test]
+fn unchanged_breaches_become_warnings() {
+    let schema = schema(&json!({"rule": "self.min <= self.max", "message": "no"}));
+    let old = json!({"spec": {"min": 3, "max": 2}});
+    let same = schema.validate_rules(&old, Some(&old), &FieldPath::root(), true);
+    assert!(same.errors.is_empty());
+    assert_eq!(same.warnings, ["spec: Invalid value: no"]);
+    let new = json!({"spec": {"min": 4, "max": 2}});
+    assert_eq!(schema.validate_rules(&new, Some(&old), &FieldPath::root(), true).errors.len(), 1);
+}
+
+#[test]
+fn items_of_keyed_lists_have_an_old_self() {
+    let schema = Structural::parse(&json!({"type": "object", "properties": {"list": {
+        "type": "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["name"],
+        "items": {
+            "type": "object",
+            "required": ["name"],
+            "properties": {"name": {"type": "string"}, "v": {"type": "integer"}},
+            "x-kubernetes-validations": [{"rule": "self.v == oldSelf.v", "message": "v is fixed"}],
+        },
+    }}}))
+    .unwrap();
+    let old = json!({"list": [{"name": "a", "v": 1}, {"name": "b", "v": 2}]});
+    let new = json!({"list": [{"name": "b", "v": 2}, {"name": "c", "v": 9}, {"name": "a", "v": 3}]});
+    assert_eq!(
+        texts(&schema.validate(&new, Some(&old), &FieldPath::root())),
+        ["list[2]: Invalid value: v is fixed"]
+    );
+}
+
+#[test]
+fn rules_of_the_root_see_the_name() {
+    let schema = Structural::parse(&json!({
+        "type": "object",
+        "x-kubernetes-validations": [{"rule": "self.metadata.name == 'only' && self.kind == 'K'", "message": "no"}],
+    }))
+    .unwrap();
+    let object = |name: &str| json!({"kind": "K", "metadata": {"name": name, "labels": {"a": "b"}}});
+    assert!(schema.validate(&object("only"), None, &FieldPath::root()).is_empty());
+    assert_eq!(texts(&schema.validate(&object("x"), None, &FieldPath::root())), ["<nil>: Invalid value: no"]);
+}
+
+#[test]
+fn invalid_objects_block_rules() {
+    let found = errors(&json!({"rule": "self.min <= self.max"}), &json!({"min": "x", "max": 2}));
+    assert_eq!(
+        found,
+        [
+            "spec.min: Invalid value: \"string\": spec.min in body must be of type integer: \"string\"",
+            "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
+        ]
+    );
+}
+
+#[test]
+fn mistakes_are_found_before_anything_runs() {
+    let problem = |rule: &str| {
+        let schema = schema(&json!({"rule": rule}));
+        schema.properties["spec"].validations[0].compiled.rule_problem().map(str::to_owned)
+    };
+    assert_eq!(problem("self.min <= self.max"), None);
+    assert_eq!(
+        problem("self.mni <= self.max").unwrap(),
+        "compilation failed: ERROR: <input>:1:5: undefined field 'mni'\n | self.mni <= self.max\n | ....^"
+    );
+    assert_eq!(
+        problem("self.items.all(i, i.w == 1)").unwrap(),
+        "compilation failed: ERROR: <input>:1:20: undefined field 'w'\n | self.items.all(i, i.w == 1)\n | ...................^"
+    );
+    assert!(problem("has(self.nope)").unwrap().contains("undefined field 'nope'"));
+    assert!(problem("slef.min == 1").unwrap().contains("undeclared reference to 'slef' (in container '')"));
+    assert!(problem("self.name.frobnicate()").unwrap().contains("undeclared reference to 'frobnicate'"));
+    assert_eq!(problem("self.name").unwrap(), "cel expression must evaluate to a bool");
+    assert_eq!(problem("1 + 1"), None, "the type of a sum is not known, so nothing is said");
+    for broken in ["self.", "self.min <", "(", "Foo{a: 1}", "'", ""] {
+        assert!(problem(broken).unwrap().starts_with("compilation failed: "), "{broken}");
+    }
+}
+
+#[test]
+fn results_that_are_no_bool_do_not_pass() {
+    assert_eq!(
+        errors(&json!({"rule": "self.min + 1"}), &json!({"min": 1})),
+        ["spec: Invalid value: failed rule: self.min + 1"]
+    );
+}
