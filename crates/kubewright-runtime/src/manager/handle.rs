@@ -1,4 +1,5 @@
 use std::{
+    collections::BTreeSet,
     fmt,
     sync::{
         Arc, Mutex, PoisonError,
@@ -24,6 +25,7 @@ use crate::{
     Error, Result,
     cache::{Cache, CacheOptions, WatchStatus},
     client::Client,
+    controller::{ControllerConfig, ControllerContext, ControllerHost, ControllerRunnable},
     crds::Crds,
     events::{Broadcaster, Recorder},
     health::{CheckResult, HealthChecks},
@@ -50,6 +52,7 @@ pub struct ManagerBuilder {
     clock: Clock,
     random: Random,
     metrics: Metrics,
+    controllers: ControllerConfig,
 }
 
 struct Inner {
@@ -64,6 +67,9 @@ struct Inner {
     readyz: HealthChecks,
     stopping: Arc<AtomicBool>,
     crds: Crds,
+    controllers: ControllerConfig,
+    /// The names of the controllers, which are label values of their metrics.
+    names: Mutex<BTreeSet<String>>,
     lifecycle: Lifecycle,
     failures: Mutex<Option<mpsc::UnboundedReceiver<Error>>>,
 }
@@ -105,6 +111,7 @@ impl Manager {
             clock: Clock::system(),
             random: Random::from_entropy(),
             metrics: Metrics::new(),
+            controllers: ControllerConfig::default(),
         }
     }
 
@@ -266,6 +273,25 @@ impl Manager {
     }
 }
 
+impl ControllerHost for Manager {
+    fn controller_context(&self) -> ControllerContext {
+        let inner = &self.inner;
+        ControllerContext::new(inner.cache.clone(), inner.random.fork(), inner.metrics.clone())
+            .with_config(inner.controllers.clone())
+    }
+
+    fn add_controller(&self, controller: ControllerRunnable) -> Result<()> {
+        let name = controller.name().to_owned();
+        if !self.inner.names.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone()) {
+            return Err(Error::setup(format!(
+                "there are two controllers named {name:?}, whose metrics would mix: give one another name with \
+                 `.named(..)`"
+            )));
+        }
+        self.add(format!("controller {name}"), controller)
+    }
+}
+
 impl fmt::Debug for Manager {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Manager").field("name", &self.inner.options.name).finish_non_exhaustive()
@@ -304,13 +330,19 @@ impl ManagerBuilder {
         self
     }
 
+    /// Sets how controllers run that do not say otherwise: concurrency, timeouts, backoff.
+    pub fn controllers(mut self, config: ControllerConfig) -> Self {
+        self.controllers = config;
+        self
+    }
+
     /// Makes the manager and opens the sockets of its options.
     ///
     /// # Errors
     ///
     /// If there is no connection, or a socket cannot be opened.
     pub fn build(self) -> Result<Manager> {
-        let Self { options, kube, clock, random, metrics } = self;
+        let Self { options, kube, clock, random, metrics, controllers } = self;
         let Some(kube) = kube else {
             return Err(Error::setup("the manager has no connection: give it a client or a config"));
         };
@@ -359,6 +391,8 @@ impl ManagerBuilder {
             readyz,
             stopping,
             crds: Crds::default(),
+            controllers,
+            names: Mutex::default(),
             lifecycle,
             failures: Mutex::new(Some(failures)),
         };

@@ -2,7 +2,7 @@ use std::{fmt, future::Future, pin::Pin};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::Result;
+use crate::{Result, controller::ControllerRunnable};
 
 /// Something that runs as long as the manager: a controller, a server, a loop of one's own.
 ///
@@ -51,6 +51,16 @@ where
     }
 }
 
+impl Runnable for ControllerRunnable {
+    fn run(self, stop: CancellationToken) -> impl Future<Output = Result<()>> + Send {
+        Self::run(self, stop)
+    }
+
+    fn group(&self) -> Group {
+        if self.needs_leader_election() { Group::Elected } else { Group::Always }
+    }
+}
+
 /// When something is started and stopped. Groups start in this order; see
 /// [`Manager::start`](super::Manager::start) for the order in which they stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,7 +70,7 @@ pub enum Group {
     Servers,
     /// Webhook servers, which must be up before the API server lets the caches' objects be converted.
     Webhooks,
-    /// Caches. The groups after this one start when the caches have what they watch, or at least have tried.
+    /// Caches. The groups after this one start at once: a controller waits for the watches that it needs.
     Caches,
     /// What runs in every replica of the operator.
     Always,
