@@ -116,6 +116,12 @@ impl ApiServer {
         self.handler.registry.store.revision()
     }
 
+    /// Waits until a write has got the `resourceVersion` `revision` or a later one, or the server is closed: what
+    /// a test waits for between two looks.
+    pub fn reached(&self, revision: u64) -> impl Future<Output = ()> + Send + use<> {
+        self.handler.registry.store.reached(revision)
+    }
+
     /// Creates an object, as `system:admin` and without admission webhooks.
     ///
     /// # Errors
