@@ -52,7 +52,7 @@ pub(super) fn load() -> Types {
     for (i, (name, row)) in rows.iter().enumerate() {
         kinds.extend(row.kinds.iter().map(|kind| (kind.clone(), TypeId(i))));
         let mut fields = BTreeMap::new();
-        collect_fields(&rows, &names, row, &mut fields);
+        collect_fields(&rows, &names, row, &mut Vec::new(), &mut fields);
         types.push(Type {
             name: name.clone(),
             special: row.special.as_deref().map(special),
@@ -68,14 +68,20 @@ fn collect_fields(
     rows: &BTreeMap<String, TypeRow>,
     names: &BTreeMap<String, TypeId>,
     row: &TypeRow,
+    embedded_in: &mut Vec<String>,
     fields: &mut BTreeMap<String, Arc<Field>>,
 ) {
     for field in &row.fields {
-        let referred = field.r.as_ref().and_then(|name| rows.get(name));
+        let referred = field.r.as_ref().and_then(|name| Some((name, rows.get(name)?)));
         match referred {
-            Some(inlined) if field.i == 1 => collect_fields(rows, names, inlined, fields),
+            Some((name, inlined)) if field.i == 1 => {
+                embedded_in.push(name.rsplit('.').next().unwrap_or(name).to_owned());
+                collect_fields(rows, names, inlined, embedded_in, fields);
+                embedded_in.pop();
+            }
             _ => {
-                fields.insert(field.j.clone(), Arc::new(self::field(field, names)));
+                let field = Field { embedded_in: embedded_in.clone(), ..self::field(field, names) };
+                fields.insert(field.json.clone(), Arc::new(field));
             }
         }
     }
@@ -100,6 +106,7 @@ fn field(row: &FieldRow, names: &BTreeMap<String, TypeId>) -> Field {
     let strategies: Vec<&str> = row.ps.as_deref().unwrap_or_default().split(',').collect();
     Field {
         json: row.j.clone(),
+        embedded_in: Vec::new(),
         shape,
         value,
         pointer: row.p == 1,

@@ -1,10 +1,14 @@
 //! The Go types of the Kubernetes API: fields, what they hold, and how patches treat them.
 //!
-//! One table, generated from a Kubernetes release, serves strict decoding ([`strict`]), strategic
-//! merge patches and server-side apply. Start at [`Types::kind`].
+//! One table, generated from a Kubernetes release, serves strict decoding ([`strict`]), the JSON that
+//! Go would write ([`canonical`]), strategic merge patches and server-side apply. Start at
+//! [`Types::kind`].
 
+pub mod canonical;
 mod load;
+pub mod quantity;
 pub mod strict;
+mod syntax;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -69,6 +73,8 @@ pub enum Special {
 pub struct Field {
     /// The name in JSON.
     pub json: String,
+    /// Names of the inlined structs that hold the field, from the outside in.
+    pub embedded_in: Vec<String>,
     /// Whether it holds one value, a list or a map.
     pub shape: Shape,
     /// What the value, each item or each map value is.

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub use error::{ApplyConflicts, ApplyError};
 pub use times::keep_times_if_unchanged;
@@ -29,9 +29,11 @@ pub use versions::Versions;
 use self::entries::Managed;
 use self::manager::{ManagerId, Operation};
 use super::path::Path;
+use super::schema::builtin;
 use super::set::Set;
 use super::typed::{Duplicates, TypedValue};
 use super::updater::{UpdateError, Updater};
+use crate::types::{Type, Types, canonical};
 
 /// A kind at a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +52,8 @@ pub struct FieldManager {
     kind: GroupVersionKind,
     subresource: String,
     updater: Updater<Versions>,
+    /// The Go type of a built-in kind.
+    go_type: Option<&'static Type>,
 }
 
 /// The manager that owns what existed before the first apply.
@@ -103,6 +107,17 @@ impl std::fmt::Display for GroupVersionKind {
 // === impl FieldManager ===
 
 impl FieldManager {
+    /// The field manager of an endpoint that serves a built-in kind; `None` if there is no such kind.
+    /// The other arguments are those of [`FieldManager::new`].
+    ///
+    /// The objects it returns are in [`canonical`] form, and those it is given should be.
+    pub fn builtin(kind: GroupVersionKind, subresource: &str, reset: &Set) -> Option<Self> {
+        let go_type = Types::get().kind(&kind.group, &kind.version, &kind.kind)?;
+        let ty = builtin::object_type(&kind.group, &kind.version, &kind.kind)?;
+        let versions = Versions::one(&kind.api_version(), ty);
+        Some(Self { go_type: Some(go_type), ..Self::new(kind, subresource, versions, reset) })
+    }
+
     /// The field manager of an endpoint that serves `kind`.
     ///
     /// `subresource` is empty for the object itself. `reset` are the fields that a write to the
@@ -114,7 +129,8 @@ impl FieldManager {
         } else {
             versions.api_versions().map(|version| (version.to_owned(), reset.clone())).collect()
         };
-        Self { kind, subresource: subresource.to_owned(), updater: Updater::new(versions, ignored) }
+        let updater = Updater::new(versions, ignored);
+        Self { kind, subresource: subresource.to_owned(), updater, go_type: None }
     }
 
     /// What a write to an object's own endpoint does not own when the object has a status
@@ -138,6 +154,9 @@ impl FieldManager {
     pub fn update(&self, live: &Value, mut new: Value, manager: &str, now: Timestamp) -> Value {
         let Some(managed) = self.managed_of_request(live, &new) else { return new };
         entries::remove(&mut new);
+        self.canonicalize(&mut new);
+        let empty = self.empty_object();
+        let live = if live.is_null() { &empty } else { live };
         match self.track_update(live, &new, managed, manager, now) {
             Ok(managed) => managed.write_to(&mut new),
             Err(reason) => {
@@ -309,7 +328,9 @@ impl FieldManager {
         let object = match object {
             Some(object) => {
                 managed.times.insert(id, now);
-                object.into_value()
+                let mut object = object.into_value();
+                self.canonicalize(&mut object);
+                object
             }
             None => live.clone(),
         };
@@ -337,8 +358,20 @@ impl FieldManager {
         self.updater.converter().typed(&self.kind.api_version(), Cow::Borrowed(object), duplicates)
     }
 
+    /// What an object of the kind is before anything is set.
     fn empty_object(&self) -> Value {
-        serde_json::json!({"apiVersion": self.kind.api_version(), "kind": self.kind.kind})
+        let mut object = self.go_type.map_or_else(|| Value::Object(Map::new()), canonical::zero);
+        if let Some(fields) = object.as_object_mut() {
+            fields.insert("apiVersion".to_owned(), Value::String(self.kind.api_version()));
+            fields.insert("kind".to_owned(), Value::String(self.kind.kind.clone()));
+        }
+        object
+    }
+
+    fn canonicalize(&self, object: &mut Value) {
+        if let Some(ty) = self.go_type {
+            canonical::canonicalize(ty, object);
+        }
     }
 
     fn manager_id(&self, manager: &str, operation: Operation) -> String {

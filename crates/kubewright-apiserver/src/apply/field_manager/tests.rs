@@ -2,7 +2,6 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::apply::schema::builtin;
 use crate::status::Status;
 
 fn time(second: i64) -> Timestamp {
@@ -10,10 +9,7 @@ fn time(second: i64) -> Timestamp {
 }
 
 fn manager_of(group: &str, version: &str, kind: &str, subresource: &str, reset: &Set) -> FieldManager {
-    let kind = GroupVersionKind::new(group, version, kind);
-    let ty = builtin::object_type(&kind.group, &kind.version, &kind.kind).unwrap();
-    let versions = Versions::one(&kind.api_version(), ty);
-    FieldManager::new(kind, subresource, versions, reset)
+    FieldManager::builtin(GroupVersionKind::new(group, version, kind), subresource, reset).unwrap()
 }
 
 fn config_maps() -> FieldManager {
@@ -215,7 +211,7 @@ fn endpoints_own_their_part_of_the_object() {
     let object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"},
         "spec": {"replicas": 1}, "status": {"replicas": 9}});
     let live = stored(main.update(&Value::Null, object, "one", time(0)));
-    assert_eq!(entries(&live), [entry("one", "Update", &json!({"f:spec": {".": {}, "f:replicas": {}}}))]);
+    assert_eq!(entries(&live), [entry("one", "Update", &json!({"f:spec": {"f:replicas": {}}}))]);
     let mut new = live.clone();
     new["status"]["replicas"] = json!(1);
     new["spec"]["replicas"] = json!(5);
@@ -260,4 +256,43 @@ fn objects_that_do_not_fit_their_type_are_written_as_they_are() {
     assert_eq!(written["data"], broken["data"]);
     assert_eq!(written["metadata"]["managedFields"], live["metadata"]["managedFields"]);
     assert_eq!(manager.update(&live, Value::Null, "two", time(1)), Value::Null);
+}
+
+/// What kube-apiserver 1.37 records for the same requests, defaults included.
+#[test]
+fn a_deployment_is_owned_as_on_a_real_server() {
+    let manager = manager_of("apps", "v1", "Deployment", "", &FieldManager::reset_status());
+    let object = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "d1", "labels": {"a": "b"}},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"a": "b"}},
+            "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}},
+            "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"restartPolicy": "Always", "securityContext": {},
+                "containers": [{"name": "c", "image": "i", "ports": [{"containerPort": 80, "protocol": "TCP"}]}]}}}});
+    let created = manager.update(&Value::Null, object, "m1", time(0));
+    let ports = json!({".": {}, r#"k:{"containerPort":80,"protocol":"TCP"}"#: {".": {}, "f:containerPort": {}, "f:protocol": {}}});
+    let template = json!({"f:metadata": {"f:labels": {".": {}, "f:a": {}}}, "f:spec": {
+        "f:containers": {r#"k:{"name":"c"}"#: {".": {}, "f:image": {}, "f:name": {}, "f:ports": ports, "f:resources": {}}},
+        "f:restartPolicy": {}, "f:securityContext": {}}});
+    let strategy =
+        json!({"f:rollingUpdate": {".": {}, "f:maxSurge": {}, "f:maxUnavailable": {}}, "f:type": {}});
+    assert_eq!(
+        created["metadata"]["managedFields"][0]["fieldsV1"],
+        json!({
+            "f:metadata": {"f:labels": {".": {}, "f:a": {}}},
+            "f:spec": {"f:replicas": {}, "f:selector": {}, "f:strategy": strategy, "f:template": template},
+        })
+    );
+    assert_eq!(created["status"], json!({}));
+}
+
+#[test]
+fn an_applied_built_in_object_is_in_canonical_form() {
+    let manager = manager_of("", "v1", "Pod", "", &Set::new());
+    let config = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
+        "spec": {"containers": [{"name": "c", "image": "i", "command": []}]}});
+    let applied = manager.apply(None, &config, "one", false, time(0)).unwrap();
+    assert_eq!(applied["spec"]["containers"], json!([{"name": "c", "image": "i", "resources": {}}]));
+    // Empty values that Go does not keep stay owned, and applying them again changes nothing.
+    let live = stored(applied);
+    assert_eq!(manager.apply(Some(&live), &config, "one", false, time(9)).unwrap()["spec"], live["spec"]);
 }
