@@ -225,6 +225,18 @@ impl Status {
         Self::new(422, Reason::Invalid, format!("{kind} {name:?} is invalid: {text}")).with_details(details)
     }
 
+    /// 422 as [`Status::invalid`], or nothing if the list of faults is empty.
+    ///
+    /// # Errors
+    /// The 422 itself, if the list is not empty.
+    pub fn check(kind: &GroupKind, name: &str, errors: &kubewright_schema::ErrorList) -> Result<(), Self> {
+        if errors.is_empty() {
+            return Ok(());
+        }
+        let causes = errors.causes().into_iter().map(Cause::from).collect();
+        Err(Self::invalid(kind, name, causes))
+    }
+
     /// 422 of a patch that cannot be applied, e.g. a failed `test` of a JSON patch.
     #[must_use]
     pub fn unprocessable() -> Self {
@@ -492,6 +504,12 @@ impl Cause {
             }
         }
         Value::Object(object)
+    }
+}
+
+impl From<kubewright_schema::Cause> for Cause {
+    fn from(cause: kubewright_schema::Cause) -> Self {
+        Self { reason: cause.reason.to_owned(), message: cause.message, field: cause.field }
     }
 }
 

@@ -435,3 +435,140 @@ async fn two_runs_of_one_seed_are_equal() {
     }
     assert_eq!(run().await, run().await);
 }
+
+fn strict_widgets() -> CustomResourceDefinition {
+    let mut crd = widgets();
+    crd.spec.versions[0].schema = serde_json::from_value(json!({"openAPIV3Schema": {
+        "type": "object",
+        "properties": {
+            "spec": {
+                "type": "object",
+                "required": ["size"],
+                "properties": {
+                    "size": {"type": "integer", "minimum": 1, "maximum": 3},
+                    "color": {"type": "string", "default": "red"},
+                },
+            },
+            "status": {"type": "object", "properties": {"ready": {"type": "boolean"}}},
+        },
+    }}))
+    .expect("a schema");
+    crd
+}
+
+#[tokio::test(start_paused = true)]
+async fn custom_resources_are_pruned_defaulted_and_checked() {
+    let server = server();
+    let crds: Api<CustomResourceDefinition> = Api::all(client(&server));
+    crds.create(&PostParams::default(), &strict_widgets()).await.expect("created");
+    let api = widget_api(&server);
+
+    let mut wrong = widget("w");
+    wrong.data["spec"] = json!({"size": 4});
+    let refused = api.create(&PostParams::default(), &wrong).await.expect_err("out of bounds");
+    assert_eq!(
+        status_of(&refused),
+        (
+            422,
+            "Widget.example.com \"w\" is invalid: spec.size: Invalid value: 4: spec.size in body should be less than \
+             or equal to 3"
+                .to_owned()
+        )
+    );
+    let refused = api.create(&PostParams::default(), &widget("Bad_Name")).await.expect_err("a bad name");
+    assert_eq!(status_of(&refused).0, 422);
+
+    let mut unknown = widget("w");
+    unknown.data["spec"] = json!({"size": 1, "sise": 2});
+    let created = api.create(&PostParams::default(), &unknown).await.expect("created");
+    assert_eq!(created.data["spec"], json!({"size": 1, "color": "red"}));
+    let same = api.get("w").await.expect("there");
+    assert_eq!(same.metadata.resource_version, created.metadata.resource_version);
+
+    let patch = Patch::Merge(json!({"spec": {"size": null}}));
+    let refused = api.patch("w", &PatchParams::default(), &patch).await.expect_err("it is required");
+    assert_eq!(status_of(&refused).1, "Widget.example.com \"w\" is invalid: spec.size: Required value");
+    let patch = Patch::Merge(json!({"spec": {"sise": 3}}));
+    let strict =
+        PatchParams { field_validation: Some(kube::api::ValidationDirective::Strict), ..Default::default() };
+    let refused = api.patch("w", &strict, &patch).await.expect_err("an unknown field");
+    assert_eq!(status_of(&refused).0, 400);
+    assert!(status_of(&refused).1.contains("unknown field \"spec.sise\""), "{refused}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn appliers_own_what_they_apply() {
+    let server = server();
+    let crds: Api<CustomResourceDefinition> = Api::all(client(&server));
+    crds.create(&PostParams::default(), &strict_widgets()).await.expect("created");
+    let api = widget_api(&server);
+    let apply = |size: i64| {
+        Patch::Apply(json!({
+            "apiVersion": "example.com/v1", "kind": "Widget", "spec": {"size": size},
+        }))
+    };
+    let one = api.patch("w", &PatchParams::apply("one"), &apply(1)).await.expect("applied");
+    assert_eq!(one.data["spec"], json!({"size": 1, "color": "red"}));
+    tokio::time::advance(Duration::from_secs(5)).await;
+    let again = api.patch("w", &PatchParams::apply("one"), &apply(1)).await.expect("applied");
+    assert_eq!(again.metadata, one.metadata, "nothing has changed");
+
+    let conflict = api.patch("w", &PatchParams::apply("two"), &apply(2)).await.expect_err("it is owned");
+    assert_eq!(
+        status_of(&conflict),
+        (409, "Apply failed with 1 conflict: conflict with \"one\": .spec.size".to_owned())
+    );
+    let two = api.patch("w", &PatchParams::apply("two").force(), &apply(2)).await.expect("forced");
+    assert_eq!(two.metadata.generation, Some(2));
+    let managers: Vec<_> = two.managed_fields().iter().filter_map(|entry| entry.manager.as_deref()).collect();
+    assert_eq!(managers, ["two"]);
+
+    let status = Patch::Apply(json!({
+        "apiVersion": "example.com/v1", "kind": "Widget", "status": {"ready": true},
+    }));
+    let ready = api.patch_status("w", &PatchParams::apply("three"), &status).await.expect("applied");
+    assert_eq!((&ready.data["status"]["ready"], &ready.data["spec"]["size"]), (&json!(true), &json!(2)));
+    let own = ready.managed_fields().iter().find(|entry| entry.manager.as_deref() == Some("three"));
+    assert_eq!(own.and_then(|entry| entry.subresource.as_deref()), Some("status"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn built_in_kinds_are_applied_by_their_list_keys() {
+    let server = server();
+    let api: Api<Deployment> = Api::default_namespaced(client(&server));
+    let apply = |container: &str| {
+        Patch::Apply(json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "spec": {
+                "selector": {"matchLabels": {"app": "d"}},
+                "template": {
+                    "metadata": {"labels": {"app": "d"}},
+                    "spec": {"containers": [{"name": container, "image": "i"}]},
+                },
+            },
+        }))
+    };
+    api.patch("d", &PatchParams::apply("one"), &apply("a")).await.expect("applied");
+    let both = api.patch("d", &PatchParams::apply("two").force(), &apply("b")).await.expect("applied");
+    let names = |deployment: &Deployment| {
+        let spec = deployment.spec.template.spec.clone().expect("a pod spec");
+        spec.containers.into_iter().map(|container| container.name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&both), ["a", "b"]);
+    let one = api.patch("d", &PatchParams::apply("two"), &apply("c")).await.expect("applied");
+    assert_eq!(names(&one), ["a", "c"], "what an applier does not mention any more goes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn writers_are_told_apart_in_managed_fields() {
+    let server = server();
+    let maps: Api<ConfigMap> = Api::default_namespaced(client(&server));
+    let params = PostParams { field_manager: Some("tester".to_owned()), ..PostParams::default() };
+    let created = maps.create(&params, &config_map("a", "1")).await.expect("created");
+    let entry = &created.managed_fields()[0];
+    assert_eq!((entry.manager.as_deref(), entry.operation.as_deref()), (Some("tester"), Some("Update")));
+    assert_eq!(
+        serde_json::to_value(&entry.fields_v1).expect("JSON"),
+        json!({"f:data": {".": {}, "f:key": {}}})
+    );
+}

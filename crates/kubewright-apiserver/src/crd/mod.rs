@@ -7,9 +7,14 @@
 mod names;
 mod version;
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
-use crate::registry::{ResourceDefinition, Served, Subresource, metadata};
+use crate::{
+    registry::{ResourceDefinition, Served, Subresource, metadata},
+    store::Object,
+};
 
 pub(crate) use names::accept_names;
 pub(crate) use version::{CustomVersion, Scale};
@@ -63,7 +68,9 @@ pub(crate) fn mark_terminating(crd: &mut Value, now: &Value) {
 }
 
 /// The resources that a CRD makes the server serve, one for each version.
-pub(crate) fn served(crd: &Value) -> Vec<Served> {
+pub(crate) fn served(crd: &Object) -> Vec<Arc<Served>> {
+    let revision = crd.revision();
+    let crd = crd.value();
     if !is_established(crd) {
         return Vec::new();
     }
@@ -71,6 +78,7 @@ pub(crate) fn served(crd: &Value) -> Vec<Served> {
     let names = &crd["status"]["acceptedNames"];
     let storage = storage_version(crd).unwrap_or_default();
     let versions = spec["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let field_versions = version::field_versions(text(spec, "group"), versions);
     versions
         .iter()
         .filter(|version| version["served"] == true)
@@ -95,7 +103,8 @@ pub(crate) fn served(crd: &Value) -> Vec<Served> {
                 unconditional_update: false,
                 create_on_update: false,
             };
-            Served::custom(definition, CustomVersion::new(crd, version, &storage).into())
+            let version = CustomVersion::new(crd, revision, version, &storage, &field_versions);
+            Arc::new(Served::custom(definition, version.into()))
         })
         .collect()
 }

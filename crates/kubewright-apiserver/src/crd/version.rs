@@ -1,7 +1,11 @@
+use kubewright_schema::{ErrorList, FieldPath, Structural};
 use serde_json::Value;
 
 use super::text;
-use crate::registry::metadata;
+use crate::{
+    apply::{ObjectType, field_manager::Versions, schema::openapi},
+    registry::metadata,
+};
 
 /// What a CRD says about one version of its resource.
 #[derive(Debug)]
@@ -10,13 +14,18 @@ pub(crate) struct CustomVersion {
     pub(crate) storage_version: String,
     /// The paths that field selectors may name, as JSONPath.
     pub(crate) selectable_fields: Vec<String>,
-    /// Whether objects of this version are read just as they are stored.
-    pub(crate) reads_as_stored: bool,
     /// Whether the CRD is being deleted.
     pub(crate) terminating: bool,
     /// The warning that every request of this version gets.
     pub(crate) deprecation: Option<String>,
     pub(crate) scale: Option<Scale>,
+    /// The types of all versions of the resource, for managed fields.
+    pub(crate) field_versions: Versions,
+    schema: Option<Structural>,
+    /// Whether there is no other version, so that every object was written in this one.
+    is_only_version: bool,
+    /// The revision of the CRD.
+    revision: u64,
 }
 
 /// Where a custom resource has what the subresource `scale` shows, as paths of field names.
@@ -28,7 +37,13 @@ pub(crate) struct Scale {
 }
 
 impl CustomVersion {
-    pub(super) fn new(crd: &Value, version: &Value, storage_version: &str) -> Self {
+    pub(super) fn new(
+        crd: &Value,
+        revision: u64,
+        version: &Value,
+        storage_version: &str,
+        field_versions: &Versions,
+    ) -> Self {
         let name = text(version, "name");
         let deprecation =
             (version["deprecated"] == true).then(|| match text(version, "deprecationWarning") {
@@ -43,7 +58,6 @@ impl CustomVersion {
         Self {
             storage_version: storage_version.to_owned(),
             selectable_fields: selectable.iter().map(|field| text(field, "jsonPath").to_owned()).collect(),
-            reads_as_stored: name == storage_version,
             terminating: metadata::is_deleting(crd),
             deprecation,
             scale: scale.is_object().then(|| Scale {
@@ -51,11 +65,59 @@ impl CustomVersion {
                 status_replicas: path(text(scale, "statusReplicasPath")),
                 selector: path(text(scale, "labelSelectorPath")),
             }),
+            field_versions: field_versions.clone(),
+            // The CRD was refused if its schema cannot be read.
+            schema: schema(version).and_then(|schema| Structural::read_at(schema, &FieldPath::root()).ok()),
+            is_only_version: crd["spec"]["versions"].as_array().is_some_and(|versions| versions.len() == 1),
+            revision,
         }
     }
 
+    /// Whether an object is read just as it was stored in the commit of this revision: it was written in this
+    /// version, and the CRD has not changed since.
+    pub(crate) fn reads_as_stored(&self, revision: u64) -> bool {
+        self.is_only_version && revision > self.revision
+    }
+
     /// Brings a stored object into the state in which this version reads it.
-    pub(crate) fn read(&self, _object: &mut Value) {}
+    pub(crate) fn read(&self, object: &mut Value) {
+        if let Some(schema) = &self.schema {
+            schema.prune(object);
+            schema.drop_nulls(object);
+            schema.apply_defaults(object);
+        }
+    }
+
+    /// Brings an object that a client sent into the state in which it is checked, and tells the fields that the
+    /// schema does not have.
+    pub(crate) fn coerce(&self, object: &mut Value, keep_nulls: bool) -> Vec<String> {
+        let Some(schema) = &self.schema else { return Vec::new() };
+        let unknown = schema.prune(object);
+        if !keep_nulls {
+            schema.drop_nulls(object);
+        }
+        schema.apply_defaults(object);
+        unknown
+    }
+
+    /// What is wrong with an object, or with a change of it.
+    pub(crate) fn validate(&self, object: &Value, old: Option<&Value>) -> ErrorList {
+        self.schema
+            .as_ref()
+            .map_or_else(ErrorList::new, |schema| schema.validate(object, old, &FieldPath::root()))
+    }
+}
+
+/// The types of all versions of a resource. A version whose schema does not say is of whatever type its values have.
+pub(super) fn field_versions(group: &str, versions: &[Value]) -> Versions {
+    Versions::several(versions.iter().map(|version| {
+        let ty = schema(version).and_then(|schema| openapi::object_type(schema).ok());
+        (format!("{group}/{}", text(version, "name")), ty.unwrap_or_else(ObjectType::deduced))
+    }))
+}
+
+fn schema(version: &Value) -> Option<&Value> {
+    version.get("schema")?.get("openAPIV3Schema").filter(|schema| schema.is_object())
 }
 
 impl Scale {

@@ -1,3 +1,4 @@
+use kubewright_schema::{FieldPath, names};
 use serde_json::Value;
 
 use super::{Presented, Registry, Request, metadata};
@@ -19,6 +20,18 @@ impl Registry {
     /// # Errors
     /// With the `Status` that says what is wrong with the object, or that it is there.
     pub(crate) fn create(
+        &self,
+        request: &Request,
+        options: &WriteOptions,
+        object: Value,
+    ) -> Result<Presented, Status> {
+        let manager = request.served.field_manager("");
+        let object = manager.update(&Value::Null, object, &options.field_manager, self.clock.now());
+        self.create_tracked(request, options, object)
+    }
+
+    /// Creates an object that has its managed fields already.
+    pub(super) fn create_tracked(
         &self,
         request: &Request,
         options: &WriteOptions,
@@ -135,15 +148,16 @@ impl Registry {
 
     fn validate_create(&self, request: &Request, object: &Value) -> Result<(), Status> {
         let served = &request.served;
-        let mut causes = Vec::new();
-        if metadata::name(object).is_empty() {
-            causes.push(Cause::required("metadata.name", "name or generateName is required"));
+        let definition = &served.definition;
+        let meta = object.get("metadata").unwrap_or(&Value::Null);
+        let rule = served.strategy.name_rule(served);
+        let mut errors =
+            names::validate_object_meta(meta, definition.namespaced, rule, &FieldPath::new("metadata"));
+        if let Some(custom) = &served.custom {
+            errors.extend(custom.validate(object, None));
         }
-        causes.extend(served.strategy.validate_create(object));
-        if causes.is_empty() {
-            return Ok(());
-        }
-        Err(Status::invalid(&served.definition.group_kind(), metadata::name(object), causes))
+        errors.extend(served.strategy.validate_create(object));
+        Status::check(&definition.group_kind(), metadata::name(object), &errors)
     }
 
     /// A name that starts with `base` and is most likely free.

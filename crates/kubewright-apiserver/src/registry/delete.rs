@@ -167,7 +167,7 @@ impl Registry {
         if !metadata::is_deleting(crd.value()) {
             return;
         }
-        let Some(served) = self.catalog().iter().find(|served| served.is_of(crd_name)).cloned() else {
+        let Some(served) = self.catalog().declared_by(crd_name).cloned() else {
             // It was never served, so there is nothing to delete.
             self.finish_crd(&crd);
             return;

@@ -8,6 +8,7 @@
 //! The wire calls the verbs with decoded objects and writes what they give. Start reading at [`Registry`], then
 //! `create.rs`.
 
+mod coerce;
 mod create;
 mod delete;
 mod events;
@@ -35,6 +36,7 @@ pub(crate) use self::{
     patch::Patch,
     read::List,
     served::{Catalog, Presented, Served},
+    update::Edit,
     watch::{WatchEvent, WatchEvents, WatchSettings},
 };
 use crate::{
@@ -82,8 +84,7 @@ impl Registry {
         // The lock is held while the CRDs are read, so that of two concurrent writers the later one wins.
         let mut catalog = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
         let listing = self.store.list(crd::BUCKET);
-        let custom = listing.range("", "").flat_map(|(_, object)| crd::served(object.value())).collect();
-        *catalog = Arc::new(Catalog::new(custom));
+        *catalog = Arc::new(Catalog::new(&listing, &catalog));
     }
 
     /// Does what has to follow a commit at once.

@@ -1,15 +1,21 @@
+use jiff::Timestamp;
 use serde_json::Value;
 
-use super::Served;
-use crate::{status::Cause, status::GroupKind, status::Status};
+use super::{Request, metadata};
+use crate::{
+    status::{Cause, GroupKind, Reason, Status},
+    wire::{decode, options::WriteOptions},
+};
 
-/// A patch of one of the kinds that say what to change.
+/// What a PATCH says to do.
 #[derive(Clone, Debug)]
 pub(crate) enum Patch {
     /// RFC 6902.
     Json(json_patch::Patch),
     /// RFC 7396.
     Merge(Value),
+    /// Server-side apply of a configuration, with the faults that a strict reader found in it.
+    Apply { config: Value, faults: Vec<String> },
 }
 
 const JSON_PATCH: &str = "application/json-patch+json";
@@ -26,25 +32,26 @@ impl Patch {
     /// # Errors
     /// 415 for a kind of patch that the resource does not take, 400 for one that cannot be read.
     pub(crate) fn parse(content_type: &str, body: &[u8], is_custom: bool) -> Result<Self, Status> {
+        let unreadable =
+            |error: serde_json::Error| Status::bad_request(format!("error decoding patch: {error}"));
         match content_type {
             JSON_PATCH => {
-                let patch: json_patch::Patch = serde_json::from_slice(body)
-                    .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?;
-                if patch.0.len() > JSON_PATCH_LIMIT {
-                    return Err(Status::new(
-                        413,
-                        crate::status::Reason::RequestEntityTooLarge,
-                        format!(
-                            "The allowed maximum operations in a JSON patch is {JSON_PATCH_LIMIT}, got {}",
-                            patch.0.len()
-                        ),
-                    ));
+                let patch: json_patch::Patch = serde_json::from_slice(body).map_err(unreadable)?;
+                let operations = patch.0.len();
+                if operations > JSON_PATCH_LIMIT {
+                    let message = format!(
+                        "The allowed maximum operations in a JSON patch is {JSON_PATCH_LIMIT}, got {operations}"
+                    );
+                    return Err(Status::new(413, Reason::RequestEntityTooLarge, message));
                 }
                 Ok(Self::Json(patch))
             }
-            MERGE_PATCH => serde_json::from_slice(body)
-                .map(Self::Merge)
-                .map_err(|error| Status::bad_request(format!("error decoding patch: {error}"))),
+            MERGE_PATCH => serde_json::from_slice(body).map(Self::Merge).map_err(unreadable),
+            APPLY_PATCH => {
+                let document = decode::yaml(body)
+                    .map_err(|error| Status::bad_request(format!("error decoding YAML: {error}")))?;
+                Ok(Self::Apply { faults: document.faults(), config: document.value })
+            }
             _ => {
                 let accepted: &[&str] = if is_custom {
                     &[JSON_PATCH, MERGE_PATCH, APPLY_PATCH]
@@ -56,35 +63,84 @@ impl Patch {
         }
     }
 
-    /// The object as the patch makes it.
+    /// Whether it is a server-side apply, which creates what is missing and keeps managed fields by itself.
+    pub(crate) fn is_apply(&self) -> bool {
+        matches!(self, Self::Apply { .. })
+    }
+
+    /// The object as the patch makes it of the one that is there, or of nothing.
+    ///
+    /// # Errors
+    /// 422 if the patch does not apply, 409 if it conflicts with other field managers.
+    pub(crate) fn apply(
+        &self,
+        request: &Request,
+        options: &WriteOptions,
+        old: Option<&Value>,
+        now: Timestamp,
+        warnings: &mut Vec<String>,
+    ) -> Result<Value, Status> {
+        let served = &request.served;
+        match self {
+            Self::Apply { config, faults } => {
+                check_applied_uid(request, config, old)?;
+                let manager = served.field_manager(&request.subresource);
+                let force = options.force.unwrap_or_default();
+                let mut new = manager.apply(old, config, &options.field_manager, force, now)?;
+                served.coerce(&mut new, faults.clone(), true, options.field_validation, warnings)?;
+                Ok(new)
+            }
+            Self::Json(_) | Self::Merge(_) => {
+                let old = old.unwrap_or(&Value::Null);
+                let mut new = self.edit(old)?;
+                check_kind(request, &new, old)?;
+                served.coerce(&mut new, Vec::new(), false, options.field_validation, warnings)?;
+                Ok(new)
+            }
+        }
+    }
+
+    /// A value as the patch makes it, without regard to what it is.
     ///
     /// # Errors
     /// 422 if the patch does not apply.
-    pub(crate) fn apply(&self, served: &Served, old: &Value) -> Result<Value, Status> {
+    pub(crate) fn edit(&self, old: &Value) -> Result<Value, Status> {
         let mut new = old.clone();
         match self {
-            Self::Json(patch) => {
-                json_patch::patch(&mut new, patch).map_err(|_| Status::unprocessable())?;
-            }
-            Self::Merge(patch) => json_patch::merge(&mut new, patch),
-        }
-        let is_same_kind =
-            new.get("kind") == old.get("kind") && new.get("apiVersion") == old.get("apiVersion");
-        if !new.is_object() || !is_same_kind {
-            if served.custom.is_some() && new.is_object() {
-                let expected = &served.definition.kind;
-                let kind = new.get("kind").cloned().unwrap_or_default();
-                let cause = Cause::invalid("kind", &kind, &format!("must be {expected}"));
-                let name = super::metadata::name(old);
-                return Err(Status::invalid(&served.definition.group_kind(), name, vec![cause]));
-            }
-            let cause = Cause::invalid(
-                "patch",
-                &Value::from(new.to_string()),
-                "the patch changes the kind of the object",
-            );
-            return Err(Status::invalid(&GroupKind::default(), "", vec![cause]));
+            Self::Json(patch) => json_patch::patch(&mut new, patch).map_err(|_| Status::unprocessable())?,
+            Self::Merge(patch) | Self::Apply { config: patch, .. } => json_patch::merge(&mut new, patch),
         }
         Ok(new)
     }
+}
+
+/// Refuses to apply to a missing object what was meant for a certain one.
+fn check_applied_uid(request: &Request, config: &Value, old: Option<&Value>) -> Result<(), Status> {
+    let uid = metadata::uid(config);
+    if old.is_some() || uid.is_empty() {
+        return Ok(());
+    }
+    let why =
+        format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
+    Err(Status::conflict(&request.served.group_resource(), &request.name, &why))
+}
+
+/// Refuses a patch that makes the object one of another kind.
+fn check_kind(request: &Request, new: &Value, old: &Value) -> Result<(), Status> {
+    let served = &request.served;
+    let is_same = |field| new.get(field) == old.get(field);
+    if new.is_object() && is_same("kind") && is_same("apiVersion") {
+        return Ok(());
+    }
+    if served.custom.is_some() && new.is_object() {
+        let field = if is_same("kind") { "apiVersion" } else { "kind" };
+        let text = |object: &Value| object.get(field).cloned().unwrap_or_default();
+        let expected = text(old);
+        let detail = format!("must be {}", expected.as_str().unwrap_or_default());
+        let cause = Cause::invalid(field, &text(new), &detail);
+        return Err(Status::invalid(&served.definition.group_kind(), &request.name, vec![cause]));
+    }
+    let detail = "the patch changes the kind of the object";
+    let cause = Cause::invalid("patch", &Value::from(new.to_string()), detail);
+    Err(Status::invalid(&GroupKind::default(), "", vec![cause]))
 }

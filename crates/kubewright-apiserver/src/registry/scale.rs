@@ -1,6 +1,6 @@
 use serde_json::{Map, Value, json};
 
-use super::{Registry, Request, metadata};
+use super::{Edit, Registry, Request, metadata};
 use crate::{
     crd::Scale,
     status::{Cause, GroupKind, Status},
@@ -30,8 +30,7 @@ impl Registry {
         make: &dyn Fn(&Value) -> Result<Value, Status>,
     ) -> Result<Value, Status> {
         let paths = paths(request)?;
-        let whole = Request { subresource: String::new(), ..request.clone() };
-        let updated = self.update(&whole, options, false, &|old| {
+        let make = |old: Option<&Value>| {
             let old = old.cloned().unwrap_or_default();
             let scale = make(&view(&paths, &old))?;
             let replicas = scale.get("spec").and_then(|spec| spec.get("replicas")).cloned();
@@ -52,7 +51,9 @@ impl Registry {
                 metadata::set(&mut new, "resourceVersion", Some(Value::from(version)));
             }
             Ok(new)
-        })?;
+        };
+        let edit = Edit { make: &make, create_missing: false, tracked: false };
+        let updated = self.update(request, options, &edit)?;
         Ok(view(&paths, updated.object.value()))
     }
 }

@@ -1,13 +1,22 @@
 use std::{
     collections::BTreeMap,
-    sync::{Arc, LazyLock},
+    sync::{Arc, LazyLock, OnceLock},
 };
 
 use serde_json::Value;
 
 use super::{ResourceDefinition, Resources, events, metadata, strategy::Strategy};
 use crate::{
-    crd::CustomVersion, discovery, selector::SelectableFields, status::GroupResource, store::Object,
+    apply::{
+        ObjectType, Path, Set,
+        field_manager::{FieldManager, GroupVersionKind, Versions},
+        schema::builtin,
+    },
+    crd::{self, CustomVersion},
+    discovery,
+    selector::SelectableFields,
+    status::GroupResource,
+    store::{Listing, Object},
 };
 
 /// A resource at one version, with all that its verbs need to know.
@@ -23,6 +32,15 @@ pub(crate) struct Served {
     /// What the CRD says, for a custom resource.
     pub(crate) custom: Option<Arc<CustomVersion>>,
     view: View,
+    /// The field managers of the object itself and of its subresources, made when first asked for.
+    managers: Managers,
+}
+
+#[derive(Debug, Default)]
+struct Managers {
+    main: OnceLock<FieldManager>,
+    status: OnceLock<FieldManager>,
+    scale: OnceLock<FieldManager>,
 }
 
 /// How a served object differs from the stored one.
@@ -42,8 +60,15 @@ pub(crate) struct Catalog {
     pub(crate) discovery: discovery::Catalog,
     /// By group, version and plural.
     served: BTreeMap<(String, String, String), Arc<Served>>,
-    /// The groups that custom resources are in.
-    custom_groups: Vec<String>,
+    /// The custom resources by the name of their CRD, with the revision of the CRD.
+    custom: BTreeMap<String, Declared>,
+}
+
+/// What a CRD at a revision makes the server serve.
+#[derive(Clone, Debug)]
+struct Declared {
+    revision: u64,
+    served: Vec<Arc<Served>>,
 }
 
 /// An object in the version that the client asked for.
@@ -73,6 +98,7 @@ impl Served {
             strategy: Strategy::of(&definition.group, &definition.plural),
             custom: None,
             view: if is_event_view { View::Events } else { View::Same },
+            managers: Managers::default(),
             definition: definition.clone(),
         }
     }
@@ -86,15 +112,11 @@ impl Served {
                 version.selectable_fields.iter().map(String::as_str),
             ),
             strategy: Strategy::Custom,
-            view: if version.reads_as_stored { View::Same } else { View::Custom },
+            view: View::Custom,
             custom: Some(version),
+            managers: Managers::default(),
             definition,
         }
-    }
-
-    /// Whether the CRD of this name declares the resource.
-    pub(crate) fn is_of(&self, crd_name: &str) -> bool {
-        self.custom.is_some() && self.group_resource().to_string() == crd_name
     }
 
     /// The resource as messages name it.
@@ -121,15 +143,44 @@ impl Served {
         match self.view {
             View::Same => Presented::Stored(object.clone()),
             View::Events => Presented::Made(events::to_events_group(object.value())),
-            View::Custom => {
-                let mut value = object.value().clone();
-                relabel(&mut value, &self.definition.api_version());
-                if let Some(custom) = &self.custom {
+            View::Custom => match &self.custom {
+                Some(custom) if !custom.reads_as_stored(object.revision()) => {
+                    let mut value = object.value().clone();
+                    relabel(&mut value, &self.definition.api_version());
                     custom.read(&mut value);
+                    Presented::Made(value)
                 }
-                Presented::Made(value)
-            }
+                _ => Presented::Stored(object.clone()),
+            },
         }
+    }
+
+    /// Who keeps the managed fields of writes to the object itself or to one of its subresources.
+    pub(crate) fn field_manager(&self, subresource: &str) -> &FieldManager {
+        let manager = match subresource {
+            "" => &self.managers.main,
+            "status" => &self.managers.status,
+            _ => &self.managers.scale,
+        };
+        manager.get_or_init(|| {
+            let definition = &self.definition;
+            let kind = GroupVersionKind::new(&definition.group, &definition.version, &definition.kind);
+            let versions = match &self.custom {
+                Some(custom) => custom.field_versions.clone(),
+                None => {
+                    let ty = builtin::object_type(&definition.group, &definition.version, &definition.kind);
+                    Versions::one(&definition.api_version(), ty.unwrap_or_else(ObjectType::deduced))
+                }
+            };
+            let has_status = definition.subresource("status").is_some();
+            let reset = match subresource {
+                "status" if self.custom.is_some() => FieldManager::reset_all_but_status(),
+                "status" => [Path::fields(["spec"])].into_iter().collect(),
+                _ if has_status => FieldManager::reset_status(),
+                _ => Set::default(),
+            };
+            FieldManager::new(kind, subresource, versions, &reset)
+        })
     }
 
     /// An object of this version as it is stored.
@@ -156,21 +207,30 @@ fn bucket(group: &str, plural: &str) -> Arc<str> {
 // === impl Catalog ===
 
 impl Catalog {
-    /// The built-in resources and `custom` ones.
-    pub(crate) fn new(custom: Vec<Served>) -> Self {
+    /// The built-in resources and those that the CRDs declare. What CRDs that have not changed since `previous`
+    /// declare is taken from there.
+    pub(crate) fn new(crds: &Listing, previous: &Self) -> Self {
         let built_in = built_in();
-        let mut custom_groups = Vec::new();
         let mut resources = built_in.resources.clone();
         let mut served = built_in.served.clone();
-        for one in custom {
-            let definition = one.definition.clone();
-            if !custom_groups.contains(&definition.group) {
-                custom_groups.push(definition.group.clone());
+        let mut custom = BTreeMap::new();
+        for (name, crd) in crds.range("", "") {
+            let declared = match previous.custom.get(&**name) {
+                Some(declared) if declared.revision == crd.revision() => declared.clone(),
+                _ => Declared { revision: crd.revision(), served: crd::served(crd) },
+            };
+            for one in &declared.served {
+                served.insert(id(&one.definition), one.clone());
+                resources.insert(one.definition.clone());
             }
-            served.insert(id(&definition), Arc::new(one));
-            resources.insert(definition);
+            custom.insert(name.to_string(), declared);
         }
-        Self { discovery: discovery::Catalog::new(resources), served, custom_groups }
+        Self { discovery: discovery::Catalog::new(resources), served, custom }
+    }
+
+    /// The custom resource that a CRD declares, at one of its versions.
+    pub(crate) fn declared_by(&self, crd_name: &str) -> Option<&Arc<Served>> {
+        self.custom.get(crd_name)?.served.first()
     }
 
     /// The resource that a path names.
@@ -180,7 +240,12 @@ impl Catalog {
 
     /// Whether the server has the group without any CRD.
     pub(crate) fn is_built_in_group(&self, group: &str) -> bool {
-        built_in().groups.contains(&group) && !self.custom_groups.iter().any(|own| own == group)
+        built_in().groups.contains(&group)
+            && !self
+                .custom
+                .values()
+                .flat_map(|declared| &declared.served)
+                .any(|own| own.definition.group == group)
     }
 
     /// Every resource at every version.

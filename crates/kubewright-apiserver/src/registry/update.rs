@@ -1,9 +1,11 @@
 use std::sync::Arc;
 
+use kubewright_schema::{ErrorList, FieldPath, names};
 use serde_json::Value;
 
 use super::{Presented, Registry, Request, metadata};
 use crate::{
+    apply::field_manager::keep_times_if_unchanged,
     status::{Cause, Status},
     store::{CommitError, Object},
     wire::options::WriteOptions,
@@ -11,6 +13,17 @@ use crate::{
 
 /// How often a patch is applied anew when others change the object meanwhile.
 const TRIES: usize = 5;
+
+/// How an update makes the new object.
+pub(crate) struct Edit<'a> {
+    /// Makes it from the object as it is, in the version of the request; from `None` if it is missing. It is called
+    /// again whenever the object has changed meanwhile.
+    pub(crate) make: &'a dyn Fn(Option<&Value>) -> Result<Value, Status>,
+    /// Whether a missing object is created.
+    pub(crate) create_missing: bool,
+    /// Whether what `make` gives has its managed fields already.
+    pub(crate) tracked: bool,
+}
 
 /// What an update came to.
 #[derive(Debug)]
@@ -21,19 +34,15 @@ pub(crate) struct Updated {
 }
 
 impl Registry {
-    /// Replaces an object by what `make` makes of it, in the version of the request.
-    ///
-    /// `make` is called with the object as it is, and once more whenever that has changed meanwhile; it is called
-    /// with `None` for a missing object, if the kind or `create_missing` allows an update to create.
+    /// Replaces an object by what `edit` makes of it.
     ///
     /// # Errors
-    /// With what `make` refuses, and with the `Status` that says what is wrong with the change.
+    /// With what `edit` refuses, and with the `Status` that says what is wrong with the change.
     pub(crate) fn update(
         &self,
         request: &Request,
         options: &WriteOptions,
-        create_missing: bool,
-        make: &dyn Fn(Option<&Value>) -> Result<Value, Status>,
+        edit: &Edit<'_>,
     ) -> Result<Updated, Status> {
         let served = &request.served;
         let key = request.key();
@@ -41,20 +50,25 @@ impl Registry {
         loop {
             tries -= 1;
             let Some(current) = self.store.get(&served.bucket, &key) else {
-                if !create_missing || !request.subresource.is_empty() {
+                if !edit.create_missing || !request.subresource.is_empty() {
                     return Err(request.not_found());
                 }
-                let mut object = make(None)?;
+                let mut object = (edit.make)(None)?;
+                name_as_requested(request, &mut object)?;
                 metadata::set(&mut object, "resourceVersion", None);
-                let object = self.create(request, options, object)?;
+                let object = if edit.tracked {
+                    self.create_tracked(request, options, object)?
+                } else {
+                    self.create(request, options, object)?
+                };
                 return Ok(Updated { object, created: true });
             };
             let old = served.present(&current);
-            let new = make(Some(old.value()))?;
+            let new = (edit.make)(Some(old.value()))?;
             // A version that the client names must be the current one; one that came along from the object as it
             // was is only good for another try.
             let names_version = metadata::resource_version(&new) != metadata::resource_version(old.value());
-            match self.replace(request, options, &current, old.value(), new)? {
+            match self.replace(request, options, &current, old.value(), new, edit.tracked)? {
                 Some(object) => return Ok(Updated { object, created: false }),
                 None if names_version || tries == 0 => return Err(request.modified()),
                 None => {}
@@ -70,20 +84,24 @@ impl Registry {
         current: &Arc<Object>,
         old: &Value,
         mut new: Value,
+        tracked: bool,
     ) -> Result<Option<Presented>, Status> {
         let served = &request.served;
         self.match_namespace(request, &mut new)?;
         self.check_identity(request, old, &mut new)?;
+        if !tracked {
+            let manager = served.field_manager(&request.subresource);
+            new = manager.update(old, new, &options.field_manager, self.clock.now());
+        }
 
         restore_system_fields(&mut new, old);
         match request.subresource.as_str() {
             "status" => served.strategy.prepare_status_update(&mut new, old),
             _ => served.strategy.prepare_update(served, &mut new, old),
         }
-        let causes = validate_update(request, &new, old);
-        if !causes.is_empty() {
-            return Err(Status::invalid(&served.definition.group_kind(), &request.name, causes));
-        }
+        let errors = validate_update(request, &new, old);
+        Status::check(&served.definition.group_kind(), &request.name, &errors)?;
+        let new = keep_times_if_unchanged(old, new);
         if is_last_finalizer_gone(&new) {
             return self.remove_finalized(request, options, current, new);
         }
@@ -104,15 +122,7 @@ impl Registry {
     fn check_identity(&self, request: &Request, old: &Value, new: &mut Value) -> Result<(), Status> {
         let served = &request.served;
         let resource = served.group_resource();
-        let name = metadata::name(new);
-        if name.is_empty() {
-            metadata::set(new, "name", Some(Value::from(request.name.as_str())));
-        } else if name != request.name {
-            return Err(Status::bad_request(format!(
-                "the name of the object ({name}) does not match the name on the URL ({})",
-                request.name
-            )));
-        }
+        name_as_requested(request, new)?;
         let (expected, uid) = (metadata::uid(new), metadata::uid(old));
         if !expected.is_empty() && expected != uid {
             let why = format!(
@@ -177,6 +187,20 @@ impl Registry {
     }
 }
 
+/// Gives the object the name of the request.
+fn name_as_requested(request: &Request, object: &mut Value) -> Result<(), Status> {
+    let name = metadata::name(object);
+    if name.is_empty() {
+        metadata::set(object, "name", Some(Value::from(request.name.as_str())));
+    } else if name != request.name {
+        return Err(Status::bad_request(format!(
+            "the name of the object ({name}) does not match the name on the URL ({})",
+            request.name
+        )));
+    }
+    Ok(())
+}
+
 /// Takes back what no client may change.
 fn restore_system_fields(new: &mut Value, old: &Value) {
     metadata::restore(new, old, &["generation", "creationTimestamp", "uid"]);
@@ -189,32 +213,17 @@ fn restore_system_fields(new: &mut Value, old: &Value) {
     }
 }
 
-fn validate_update(request: &Request, new: &Value, old: &Value) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    if metadata::is_deleting(old) {
-        let had = metadata::finalizers(old);
-        let added: Vec<&str> =
-            metadata::finalizers(new).into_iter().filter(|finalizer| !had.contains(finalizer)).collect();
-        if !added.is_empty() {
-            let added: Vec<String> = added.iter().map(|finalizer| format!("{finalizer:?}")).collect();
-            let detail = format!(
-                "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
-                added.join(", ")
-            );
-            causes.push(Cause::forbidden("metadata.finalizers", &detail));
-        }
-    }
-    for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
-        let (new, old) = (metadata::get(new, field), metadata::get(old, field));
-        if new != old {
-            let value = new.cloned().unwrap_or_default();
-            causes.push(Cause::invalid(format!("metadata.{field}"), &value, "field is immutable"));
-        }
+fn validate_update(request: &Request, new: &Value, old: &Value) -> ErrorList {
+    let served = &request.served;
+    let meta = |object| Value::get(object, "metadata").unwrap_or(&Value::Null);
+    let mut errors = names::validate_object_meta_update(meta(new), meta(old), &FieldPath::new("metadata"));
+    if let Some(custom) = &served.custom {
+        errors.extend(custom.validate(new, Some(old)));
     }
     if request.subresource.is_empty() {
-        causes.extend(request.served.strategy.validate_update(new, old));
+        errors.extend(served.strategy.validate_update(new, old));
     }
-    causes
+    errors
 }
 
 /// Whether nothing holds back an object that is being deleted.

@@ -3,7 +3,7 @@ use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::Value;
 
-use super::{json, json::Document, media, options::FieldValidation};
+use super::{json, json::Document, media, options::FieldValidation, protobuf};
 use crate::{registry::Served, status::Status};
 
 /// The largest body that is read, in bytes.
@@ -32,11 +32,18 @@ where
 pub(crate) fn document(body: &[u8], content_type: &str) -> Result<Result<Document, String>, Status> {
     match content_type {
         media::JSON => Ok(json::parse(body).map_err(|error| error.to_string())),
-        media::YAML => Ok(std::str::from_utf8(body)
-            .map_err(|error| error.to_string())
-            .and_then(|text| serde_saphyr::from_str(text).map_err(|error| error.to_string()))),
+        media::YAML => Ok(yaml(body)),
+        media::PROTOBUF => Ok(protobuf::decode(body)
+            .map(|value| Document { value, duplicates: Vec::new() })
+            .map_err(|error| error.to_string())),
         _ => Err(Status::unsupported_media_type(&[media::JSON, media::YAML, media::PROTOBUF])),
     }
+}
+
+/// Reads YAML, which JSON is as well.
+pub(crate) fn yaml(body: &[u8]) -> Result<Document, String> {
+    let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
+    serde_saphyr::from_str(text).map_err(|error| error.to_string())
 }
 
 /// Reads an object of the resource's kind from the body of a write. What the client should know of goes to
@@ -52,6 +59,9 @@ pub(crate) fn object(
     warnings: &mut Vec<String>,
 ) -> Result<Value, Status> {
     let definition = &served.definition;
+    if content_type == media::PROTOBUF && served.custom.is_some() {
+        return Err(Status::unsupported_media_type(&[media::JSON, media::YAML]));
+    }
     let document = document(body, content_type)?.map_err(|error| {
         Status::bad_request(format!(
             "the object provided is unrecognized (must be of type {}): couldn't get version/kind; \
@@ -60,34 +70,11 @@ pub(crate) fn object(
             excerpt(body)
         ))
     })?;
-    let Document { mut value, duplicates } = document;
+    let faults = document.faults();
+    let mut value = document.value;
     identify(served, &mut value)?;
-    let faults = duplicates.iter().map(|path| format!("duplicate field {path:?}"));
-    strict(served, faults.collect(), validation, warnings)?;
+    served.coerce(&mut value, faults, false, validation, warnings)?;
     Ok(value)
-}
-
-/// Lets faults that a lenient reader overlooks be refused, be warned of, or pass.
-pub(crate) fn strict(
-    served: &Served,
-    faults: Vec<String>,
-    validation: FieldValidation,
-    warnings: &mut Vec<String>,
-) -> Result<(), Status> {
-    let definition = &served.definition;
-    match validation {
-        FieldValidation::Strict if !faults.is_empty() => Err(Status::bad_request(format!(
-            "{kind} in version {version:?} cannot be handled as a {kind}: strict decoding error: {}",
-            faults.join(", "),
-            kind = definition.kind,
-            version = definition.version,
-        ))),
-        FieldValidation::Warn => {
-            warnings.extend(faults);
-            Ok(())
-        }
-        FieldValidation::Strict | FieldValidation::Ignore => Ok(()),
-    }
 }
 
 /// Checks that a body is of the resource's kind and version, and completes what a built-in kind may leave out.

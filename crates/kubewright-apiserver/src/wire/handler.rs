@@ -1,6 +1,6 @@
 //! The way of a request through the server.
 
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 use bytes::Bytes;
 use futures::StreamExt;
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     discovery,
-    registry::{Deleted, Presented, Registry, Request, Served, WatchSettings},
+    registry::{Deleted, Edit, Patch, Presented, Registry, Request, Served, WatchSettings},
     status::Status,
     user::User,
 };
@@ -210,7 +210,9 @@ impl Call<'_> {
                 let options = self.write_options("UpdateOptions", false)?;
                 let object = self.decode(&request.served, &options)?;
                 let create_missing = request.served.definition.create_on_update;
-                let updated = registry.update(&request, &options, create_missing, &|_| Ok(object.clone()))?;
+                let make = |_: Option<&Value>| Ok(object.clone());
+                let edit = Edit { make: &make, create_missing, tracked: false };
+                let updated = registry.update(&request, &options, &edit)?;
                 let code = if updated.created { StatusCode::CREATED } else { StatusCode::OK };
                 Ok(writer.object(code, &updated.object))
             }
@@ -244,24 +246,32 @@ impl Call<'_> {
             _ => {
                 let options = self.write_options("PatchOptions", false)?;
                 let content_type = self.content_type().to_owned();
-                let patch = crate::registry::Patch::parse(&content_type, &self.body, true)?;
-                registry.update_scale(request, &options, &|scale| patch.apply(&request.served, scale))?
+                let patch = Patch::parse(&content_type, &self.body, true)?;
+                registry.update_scale(request, &options, &|scale| patch.edit(scale))?
             }
         };
         Ok(writer.object(StatusCode::OK, &Presented::Made(scale)))
     }
 
     fn patch(&mut self, request: &Request, writer: &Writer) -> Result<Response<ApiBody>, Status> {
-        let options = self.write_options("PatchOptions", false)?;
         let content_type = self.content_type().to_owned();
-        let patch =
-            crate::registry::Patch::parse(&content_type, &self.body, request.served.custom.is_some())?;
         let served = request.served.clone();
-        let updated = self
-            .handler
-            .registry
-            .update(request, &options, false, &|old| patch.apply(&served, old.unwrap_or(&Value::Null)))?;
-        Ok(writer.object(StatusCode::OK, &updated.object))
+        let patch = Patch::parse(&content_type, &self.body, served.custom.is_some())?;
+        let options = self.write_options("PatchOptions", patch.is_apply())?;
+        let now = self.handler.registry.clock.now();
+        let warnings = RefCell::new(Vec::new());
+        let make = |old: Option<&Value>| {
+            let mut found = Vec::new();
+            let new = patch.apply(request, &options, old, now, &mut found)?;
+            // Only the last try counts.
+            *warnings.borrow_mut() = found;
+            Ok(new)
+        };
+        let edit = Edit { make: &make, create_missing: patch.is_apply(), tracked: patch.is_apply() };
+        let updated = self.handler.registry.update(request, &options, &edit)?;
+        self.warnings.extend(warnings.into_inner());
+        let code = if updated.created { StatusCode::CREATED } else { StatusCode::OK };
+        Ok(writer.object(code, &updated.object))
     }
 
     fn write_options(&self, kind: &str, apply: bool) -> Result<WriteOptions, Status> {

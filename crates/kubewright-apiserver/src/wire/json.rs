@@ -11,6 +11,13 @@ pub(crate) struct Document {
     pub(crate) duplicates: Vec<String>,
 }
 
+impl Document {
+    /// The duplicates, in words.
+    pub(crate) fn faults(&self) -> Vec<String> {
+        self.duplicates.iter().map(|path| format!("duplicate field {path:?}")).collect()
+    }
+}
+
 /// Reads JSON.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Document, serde_json::Error> {
     let mut duplicates = Vec::new();

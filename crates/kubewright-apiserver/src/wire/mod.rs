@@ -5,9 +5,9 @@
 //! of the registry and writes what that gives (`respond.rs`, `watch.rs`). Nothing here decides what a verb means.
 
 mod body;
-mod decode;
+pub(crate) mod decode;
 pub(crate) mod handler;
-mod json;
+pub(crate) mod json;
 mod media;
 pub(crate) mod options;
 pub mod protobuf;

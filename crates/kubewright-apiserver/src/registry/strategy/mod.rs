@@ -4,10 +4,11 @@ mod namespace;
 mod pod;
 mod secret;
 
+use kubewright_schema::{ErrorList, names::NameRule};
 use serde_json::{Map, Value, json};
 
 use super::{Request, Served, metadata};
-use crate::{crd, status::Cause, status::Status};
+use crate::{crd, status::Status};
 
 /// The behaviour of a kind in the places where verbs ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,7 @@ pub(crate) enum Strategy {
     Deployment,
     Namespace,
     Pod,
+    ConfigMap,
     Secret,
     Crd,
     /// A custom resource: as its CRD says.
@@ -30,10 +32,20 @@ impl Strategy {
         match (group, plural) {
             ("", "namespaces") => Self::Namespace,
             ("", "pods") => Self::Pod,
+            ("", "configmaps") => Self::ConfigMap,
             ("", "secrets") => Self::Secret,
             ("apps", "deployments") => Self::Deployment,
             ("apiextensions.k8s.io", "customresourcedefinitions") => Self::Crd,
             _ => Self::Plain,
+        }
+    }
+
+    /// What names of the kind look like.
+    pub(super) fn name_rule(self, served: &Served) -> NameRule {
+        match (served.definition.group.as_str(), served.definition.plural.as_str()) {
+            ("", "namespaces" | "services") => NameRule::DnsLabel,
+            ("rbac.authorization.k8s.io" | "apiregistration.k8s.io", _) => NameRule::PathSegment,
+            _ => NameRule::DnsSubdomain,
         }
     }
 
@@ -102,18 +114,19 @@ impl Strategy {
     }
 
     /// What is wrong with a new object beyond its metadata.
-    pub(super) fn validate_create(self, object: &Value) -> Vec<Cause> {
+    pub(super) fn validate_create(self, object: &Value) -> ErrorList {
         match self {
             Self::Secret => secret::validate(object),
-            _ => Vec::new(),
+            _ => ErrorList::new(),
         }
     }
 
     /// What is wrong with a change beyond its metadata.
-    pub(super) fn validate_update(self, object: &Value, old: &Value) -> Vec<Cause> {
+    pub(super) fn validate_update(self, object: &Value, old: &Value) -> ErrorList {
         match self {
+            Self::ConfigMap => secret::immutable_data(object, old),
             Self::Secret => secret::validate_update(object, old),
-            _ => Vec::new(),
+            _ => ErrorList::new(),
         }
     }
 

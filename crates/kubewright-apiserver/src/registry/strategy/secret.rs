@@ -1,7 +1,8 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
+use kubewright_schema::{ErrorList, FieldError, FieldPath};
 use serde_json::{Map, Value};
 
-use crate::{registry::metadata, status::Cause};
+use crate::registry::metadata;
 
 /// Merges `stringData` into `data` and sets the default type.
 pub(super) fn prepare(secret: &mut Value) {
@@ -22,7 +23,7 @@ pub(super) fn prepare(secret: &mut Value) {
     }
 }
 
-pub(super) fn validate(secret: &Value) -> Vec<Cause> {
+pub(super) fn validate(secret: &Value) -> ErrorList {
     let empty = Map::new();
     let data = secret.get("data").and_then(Value::as_object).unwrap_or(&empty);
     let required: &[&str] = match secret.get("type").and_then(Value::as_str) {
@@ -32,35 +33,40 @@ pub(super) fn validate(secret: &Value) -> Vec<Cause> {
         Some("kubernetes.io/ssh-auth") => &["ssh-privatekey"],
         _ => &[],
     };
-    let missing = required.iter().filter(|key| !data.contains_key(**key));
-    missing.map(|key| Cause::required(format!("data[{key}]"), "")).collect()
+    let path = FieldPath::new("data");
+    let mut errors = ErrorList::new();
+    for key in required.iter().filter(|key| !data.contains_key(**key)) {
+        errors.push(FieldError::required(&path.key(key), ""));
+    }
+    errors
 }
 
-pub(super) fn validate_update(secret: &Value, old: &Value) -> Vec<Cause> {
-    let mut causes = Vec::new();
+pub(super) fn validate_update(secret: &Value, old: &Value) -> ErrorList {
+    let mut errors = ErrorList::new();
     if secret.get("type") != old.get("type") {
         let value = secret.get("type").cloned().unwrap_or_default();
-        causes.push(Cause::invalid("type", &value, "field is immutable"));
+        errors.push(FieldError::invalid(&FieldPath::new("type"), value, "field is immutable"));
     }
-    causes.extend(immutable_data(secret, old));
-    causes.extend(validate(secret));
-    causes
+    errors.extend(immutable_data(secret, old));
+    errors.extend(validate(secret));
+    errors
 }
 
 /// What a change does to data that was declared immutable.
-pub(super) fn immutable_data(object: &Value, old: &Value) -> Vec<Cause> {
+pub(super) fn immutable_data(object: &Value, old: &Value) -> ErrorList {
+    let mut errors = ErrorList::new();
     let immutable = |object: &Value| object.get("immutable").and_then(Value::as_bool).unwrap_or_default();
     if !immutable(old) {
-        return Vec::new();
+        return errors;
     }
-    let mut causes = Vec::new();
+    let detail = "field is immutable when `immutable` is set";
     if !immutable(object) {
-        causes.push(Cause::forbidden("immutable", "field is immutable when `immutable` is set"));
+        errors.push(FieldError::forbidden(&FieldPath::new("immutable"), detail));
     }
     for field in ["data", "binaryData"] {
         if object.get(field) != old.get(field) {
-            causes.push(Cause::forbidden(field, "field is immutable when `immutable` is set"));
+            errors.push(FieldError::forbidden(&FieldPath::new(field), detail));
         }
     }
-    causes
+    errors
 }
