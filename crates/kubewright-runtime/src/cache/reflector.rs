@@ -317,7 +317,10 @@ fn refused(operation: &Operation, status: Status) -> Trouble {
     let code = status.code;
     let seconds = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
     let expired = code == 410 || matches!(status.reason.as_str(), "Expired" | "Gone");
-    let message = ClientError::from_kube(operation, kube::Error::Api(Box::new(status))).to_string();
+    let mut message = ClientError::from_kube(operation, kube::Error::Api(Box::new(status))).to_string();
+    if code == 404 {
+        message.push_str("; the server does not serve the kind in this version: is its CRD installed?");
+    }
     let failure = Failure {
         message,
         retry_after: Duration::from_secs(u64::from(seconds)),
