@@ -160,8 +160,8 @@ impl Cache {
         Ok(informer)
     }
 
-    /// The informer for a kind, if it was declared: one that has all its objects, or else the first one with a
-    /// selector. `None` if the kind was not declared.
+    /// The informer for a kind, if it was declared: one that has all its objects, or else the first one without
+    /// a selector, or else the first. `None` if the kind was not declared.
     #[must_use]
     pub fn informer<K>(&self) -> Option<Informer<K>>
     where
@@ -179,12 +179,13 @@ impl Cache {
     {
         let resource = ApiResource::erase::<K>(kind);
         let state = self.lock();
-        let mut of_kind = state.declared.iter().filter_map(|declared| {
+        let of_kind = state.declared.iter().filter_map(|declared| {
             let informer = declared.informer.downcast_ref::<Informer<K>>()?;
-            (declared.selection.resource == resource).then_some((declared, informer))
+            (declared.selection.resource == resource).then_some((&declared.selection, informer))
         });
-        let first = of_kind.clone().next()?;
-        let (_, informer) = of_kind.find(|(declared, _)| declared.selection.is_unfiltered()).unwrap_or(first);
+        // Of equal ones, `min_by_key` takes the first.
+        let (_, informer) = of_kind
+            .min_by_key(|(selection, _)| (!selection.is_unfiltered(), !selection.namespaces.is_empty()))?;
         Some(informer.clone())
     }
 
