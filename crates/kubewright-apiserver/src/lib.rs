@@ -14,6 +14,7 @@ mod bootstrap;
 mod crd;
 pub mod discovery;
 pub mod listener;
+pub mod openapi;
 pub mod registry;
 pub mod selector;
 mod server;
