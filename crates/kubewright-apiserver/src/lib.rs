@@ -12,6 +12,7 @@ pub mod authn;
 pub mod authz;
 mod bootstrap;
 mod crd;
+pub mod defaults;
 pub mod discovery;
 pub mod listener;
 pub mod openapi;

@@ -35,7 +35,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	output.Write("columns.json", content)
+	output.Write(output.Data+"columns.json", content)
 }
 
 func generate(ctx context.Context) ([]byte, error) {

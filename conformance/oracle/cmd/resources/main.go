@@ -63,7 +63,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	output.Write("resources.json", content)
+	output.Write(output.Data+"resources.json", content)
 }
 
 func generate(ctx context.Context) ([]byte, error) {

@@ -35,7 +35,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	output.Record("tables.json", content)
+	output.Write("conformance/golden/tables.json", content)
 }
 
 func generate(ctx context.Context) ([]byte, error) {

@@ -85,7 +85,7 @@ var wire = map[string][]field{
 }
 
 func main() {
-	output.Write("types.json", generate())
+	output.Write(output.Data+"types.json", generate())
 }
 
 func generate() []byte {

@@ -11,36 +11,41 @@ import (
 	"path/filepath"
 )
 
-var (
-	check = flag.Bool("check", false, "change nothing; exit 1 if the file is not up to date")
-	dir   = flag.String("data", "", "folder to write to (default: the data folder of kubewright-apiserver)")
-)
+var check = flag.Bool("check", false, "change nothing; exit 1 if the file is not up to date")
 
-// Write puts content into the crate's data folder under name, if it differs. With --check it
-// changes nothing and ends the program with exit code 1 if it would have.
+// Data is the folder of the API server's tables, in the workspace.
+const Data = "crates/kubewright-apiserver/data/"
+
+// Write puts content into a file of the workspace, if it differs. With --check it changes nothing
+// and ends the program with exit code 1 if it would have.
 func Write(name string, content []byte) {
 	if !flag.Parsed() {
 		flag.Parse()
 	}
-	if *dir == "" {
-		*dir = filepath.Join(workspace(), "crates", "kubewright-apiserver", "data")
-	}
-	path := filepath.Join(*dir, name)
+	path := filepath.Join(workspace(), filepath.FromSlash(name))
 	old, err := os.ReadFile(path)
 	if err == nil && bytes.Equal(old, content) {
 		return
 	}
 	if *check {
-		fmt.Fprintf(os.Stderr, "%s is not up to date: run conformance/oracle/generate\n", path)
+		fmt.Fprintf(os.Stderr, "%s is not up to date: run conformance/oracle/generate\n", name)
 		os.Exit(1)
 	}
-	if err := os.MkdirAll(*dir, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		fatal(err)
 	}
 	if err := os.WriteFile(path, content, 0o644); err != nil {
 		fatal(err)
 	}
-	fmt.Fprintf(os.Stderr, "wrote %s (%d bytes)\n", path, len(content))
+	fmt.Fprintf(os.Stderr, "wrote %s (%d bytes)\n", name, len(content))
+}
+
+func workspace() string {
+	root, err := Workspace()
+	if err != nil {
+		fatal(err)
+	}
+	return root
 }
 
 // Lines is a JSON array with one item a line, so that a change of one item is a change of one line.
@@ -60,36 +65,6 @@ func Lines[T any](items []T) ([]byte, error) {
 	}
 	b.WriteString("]\n")
 	return b.Bytes(), nil
-}
-
-// Record puts content, which differs from run to run in times and generated names, into the
-// workspace's folder of recordings. With --check it only makes sure that there is a recording.
-func Record(name string, content []byte) {
-	if !flag.Parsed() {
-		flag.Parse()
-	}
-	path := filepath.Join(workspace(), "conformance", "golden", name)
-	if *check {
-		if _, err := os.Stat(path); err != nil {
-			fatal(err)
-		}
-		return
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		fatal(err)
-	}
-	if err := os.WriteFile(path, content, 0o644); err != nil {
-		fatal(err)
-	}
-	fmt.Fprintf(os.Stderr, "wrote %s (%d bytes)\n", path, len(content))
-}
-
-func workspace() string {
-	root, err := Workspace()
-	if err != nil {
-		fatal(err)
-	}
-	return root
 }
 
 // Workspace is the root of the Cargo workspace around the current folder.
