@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::server::ApiServer;
+use crate::{authz, server::ApiServer};
 
 /// Creates them. They are valid, so nothing is refused.
 pub(crate) fn create(server: &ApiServer) {
@@ -36,5 +36,6 @@ fn objects() -> Vec<Value> {
             "sessionAffinity": "None",
         },
     }));
+    objects.extend(authz::bootstrap_objects());
     objects
 }

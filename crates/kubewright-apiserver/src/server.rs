@@ -13,8 +13,11 @@ use serde_json::Value;
 use tower::Service;
 
 use crate::{
+    authn::{Authenticator, TokenIssuer},
+    authz::Authorizer,
     bootstrap,
-    registry::{self, Registry, Served, WatchSettings},
+    listener::{self, ListenError, ListenOptions, Listening},
+    registry::{self, Registry, Served, WatchSettings, access::AccessObjects},
     status::Status,
     store::{Snapshot, Store},
     user::User,
@@ -49,13 +52,16 @@ pub struct ApiServerBuilder {
     snapshot: Option<Snapshot>,
     watch_history: usize,
     bookmark_period: Duration,
+    tokens: Vec<(String, User)>,
+    anonymous: bool,
+    access_control: bool,
 }
 
-/// The server as a tower service: every request is one of the user it was made for.
+/// The server as a tower service. Every request is one of the user it was made for, or shows by itself whose it is.
 #[derive(Clone, Debug)]
 pub struct ApiService {
     handler: Arc<Handler>,
-    user: Arc<User>,
+    user: Option<Arc<User>>,
 }
 
 /// The server was closed: what a client sees where a connection is refused.
@@ -78,6 +84,9 @@ impl ApiServer {
             snapshot: None,
             watch_history: 4096,
             bookmark_period: Duration::from_secs(60),
+            tokens: Vec::new(),
+            anonymous: true,
+            access_control: true,
         }
     }
 
@@ -90,7 +99,21 @@ impl ApiServer {
     /// The service for a user, who may do what RBAC allows.
     #[must_use]
     pub fn service_as(&self, user: User) -> ApiService {
-        ApiService { handler: self.handler.clone(), user: Arc::new(user) }
+        ApiService { handler: self.handler.clone(), user: Some(Arc::new(user)) }
+    }
+
+    /// The service for clients that have to show who they are, by a certificate or a token, as over the network.
+    #[must_use]
+    pub fn authenticating_service(&self) -> ApiService {
+        ApiService { handler: self.handler.clone(), user: None }
+    }
+
+    /// Listens on a socket for clients that show who they are. The listener stops when it is dropped.
+    ///
+    /// # Errors
+    /// If the address cannot be bound, or no certificate can be made for it.
+    pub async fn listen(&self, options: ListenOptions) -> Result<Listening, ListenError> {
+        listener::listen(self.authenticating_service(), options).await
     }
 
     /// Forgets all versions but the current ones: every open watch ends with `410 Expired`, and so does a new one
@@ -142,12 +165,7 @@ impl ApiServer {
         let served = catalog.iter().find(is_kind).ok_or_else(|| {
             Status::bad_request(format!("no matches for kind {kind:?} in version {api_version:?}"))
         })?;
-        Ok(registry::Request {
-            served: served.clone(),
-            namespace: registry::metadata::namespace(object).to_owned(),
-            name: registry::metadata::name(object).to_owned(),
-            subresource: String::new(),
-        })
+        Ok(registry::Request::internal(served.clone(), object))
     }
 }
 
@@ -191,6 +209,25 @@ impl ApiServerBuilder {
         self
     }
 
+    /// Lets clients of [`ApiServer::authenticating_service`] be `user` by a bearer token.
+    pub fn token(mut self, token: impl Into<String>, user: User) -> Self {
+        self.tokens.push((token.into(), user));
+        self
+    }
+
+    /// Whether clients that do not show who they are come in as `system:anonymous`, or are refused. Default: they
+    /// come in, and RBAC lets them do next to nothing.
+    pub fn anonymous(mut self, anonymous: bool) -> Self {
+        self.anonymous = anonymous;
+        self
+    }
+
+    /// Whether RBAC decides what users may do, or everybody may do everything. Default: RBAC decides.
+    pub fn access_control(mut self, access_control: bool) -> Self {
+        self.access_control = access_control;
+        self
+    }
+
     /// The server. It serves at once.
     #[must_use]
     pub fn build(self) -> ApiServer {
@@ -199,8 +236,18 @@ impl ApiServerBuilder {
             None => Store::new(1, self.watch_history),
         };
         let audit = self.random.fork();
+        let issuer = TokenIssuer::new(self.clock.clone(), &self.random);
+        let mut authenticator = Authenticator::new(issuer).with_anonymous(self.anonymous);
+        for (token, user) in self.tokens {
+            authenticator = authenticator.with_token(token, user);
+        }
+        let authorizer = if self.access_control {
+            Authorizer::new(Arc::new(AccessObjects(store.clone())))
+        } else {
+            Authorizer::always_allow()
+        };
         let handler = Handler {
-            registry: Arc::new(Registry::new(store, self.clock, self.random)),
+            registry: Arc::new(Registry::new(store, self.clock, self.random, authenticator, authorizer)),
             version: self.version,
             watch_settings: WatchSettings {
                 bookmark_period: self.bookmark_period,
@@ -237,9 +284,12 @@ where
             if handler.registry.store.is_closed() {
                 return Err(ServerClosed);
             }
-            let (parts, body) = request.into_parts();
+            let (mut parts, body) = request.into_parts();
+            if let Some(user) = user {
+                parts.extensions.insert((*user).clone());
+            }
             let body = wire::read(body).await;
-            Ok(handler.handle((*user).clone(), parts, body).await)
+            Ok(handler.handle(parts, body).await)
         })
     }
 }

@@ -572,3 +572,175 @@ async fn writers_are_told_apart_in_managed_fields() {
         json!({"f:data": {".": {}, "f:key": {}}})
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn users_may_do_what_rbac_allows() {
+    use k8s_openapi::api::{
+        authentication::v1::TokenRequest,
+        core::v1::ServiceAccount,
+        rbac::v1::{Role, RoleBinding},
+    };
+    use kubewright_apiserver::User;
+
+    let server = server();
+    let jane = User { name: "jane".to_owned(), ..User::default() };
+    let maps: Api<ConfigMap> =
+        Api::default_namespaced(Client::new(server.service_as(jane.clone()), "default"));
+    let refused = maps.list(&ListParams::default()).await.expect_err("nothing is allowed");
+    assert_eq!(
+        status_of(&refused),
+        (
+            403,
+            "configmaps is forbidden: User \"jane\" cannot list resource \"configmaps\" in API group \"\" in the \
+             namespace \"default\""
+                .to_owned()
+        )
+    );
+    let roles: Api<Role> = Api::default_namespaced(client(&server));
+    let role: Role = serde_json::from_value(json!({
+        "metadata": {"name": "reader"},
+        "rules": [
+            {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list"]},
+            {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["roles"], "verbs": ["create"]},
+        ],
+    }))
+    .expect("a role");
+    roles.create(&PostParams::default(), &role).await.expect("created");
+    let bindings: Api<RoleBinding> = Api::default_namespaced(client(&server));
+    let binding: RoleBinding = serde_json::from_value(json!({
+        "metadata": {"name": "readers"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reader"},
+        "subjects": [
+            {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "jane"},
+            {"kind": "ServiceAccount", "name": "robot", "namespace": "default"},
+        ],
+    }))
+    .expect("a binding");
+    bindings.create(&PostParams::default(), &binding).await.expect("created");
+    maps.list(&ListParams::default()).await.expect("allowed");
+
+    let roles_of_jane: Api<Role> = Api::default_namespaced(Client::new(server.service_as(jane), "default"));
+    let mut more = role;
+    more.metadata.name = Some("more".to_owned());
+    more.rules.as_mut().expect("rules")[0].verbs.push("delete".to_owned());
+    let refused = roles_of_jane.create(&PostParams::default(), &more).await.expect_err("more than she has");
+    assert!(
+        status_of(&refused).1.contains("is attempting to grant RBAC permissions not currently held"),
+        "{refused}"
+    );
+
+    // A token of a service account, as over the network.
+    let accounts: Api<ServiceAccount> = Api::default_namespaced(client(&server));
+    let account: ServiceAccount =
+        serde_json::from_value(json!({"metadata": {"name": "robot"}})).expect("an account");
+    accounts.create(&PostParams::default(), &account).await.expect("created");
+    let request: TokenRequest =
+        serde_json::from_value(json!({"spec": {"audiences": []}})).expect("a request");
+    let token =
+        accounts.create_token_request("robot", &PostParams::default(), &request).await.expect("a token");
+    let token = token.status.expect("a status").token.expect("a token");
+    let send = async |authorization: Option<String>| {
+        use tower::ServiceExt;
+        let mut request = http::Request::get("/api/v1/namespaces/default/configmaps");
+        if let Some(authorization) = authorization {
+            request = request.header("authorization", authorization);
+        }
+        let request = request.body(http_body_util::Empty::<bytes::Bytes>::new()).expect("a request");
+        server.authenticating_service().oneshot(request).await.expect("an answer").status().as_u16()
+    };
+    assert_eq!(send(Some(format!("Bearer {token}"))).await, 200);
+    assert_eq!(send(Some("Bearer nonsense".to_owned())).await, 401);
+    assert_eq!(send(None).await, 403);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_are_bound_and_evicted() {
+    use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+    use kube::api::EvictParams;
+
+    let server = server();
+    let pods: Api<Pod> = Api::default_namespaced(client(&server));
+    let pod: Pod = serde_json::from_value(json!({
+        "metadata": {"name": "p", "labels": {"app": "p"}}, "spec": {"containers": [{"name": "c", "image": "i"}]},
+    }))
+    .expect("a pod");
+    pods.create(&PostParams::default(), &pod).await.expect("created");
+    let bind = async || {
+        let body = json!({"apiVersion": "v1", "kind": "Binding", "target": {"kind": "Node", "name": "n"}});
+        let request = http::Request::post("/api/v1/namespaces/default/pods/p/binding")
+            .body(serde_json::to_vec(&body).expect("JSON"))
+            .expect("a request");
+        client(&server).request::<serde_json::Value>(request).await
+    };
+    bind().await.expect("bound");
+    let bound = pods.get("p").await.expect("there");
+    assert_eq!(bound.spec.and_then(|spec| spec.node_name).as_deref(), Some("n"));
+    let again = bind().await.expect_err("it is bound");
+    assert_eq!(
+        status_of(&again).1,
+        "Operation cannot be fulfilled on pods/binding \"p\": pod p is already assigned to node \"n\""
+    );
+
+    let budgets: Api<PodDisruptionBudget> = Api::default_namespaced(client(&server));
+    let budget: PodDisruptionBudget = serde_json::from_value(json!({
+        "metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "p"}}},
+    }))
+    .expect("a budget");
+    budgets.create(&PostParams::default(), &budget).await.expect("created");
+    let set = async |allowed: i32| {
+        let status = json!({"status": {
+            "observedGeneration": 1, "disruptionsAllowed": allowed, "desiredHealthy": 1, "currentHealthy": 1,
+        }});
+        budgets.patch_status("b", &PatchParams::default(), &Patch::Merge(status)).await.expect("patched");
+    };
+    let running = Patch::Merge(json!({"status": {"phase": "Running"}}));
+    pods.patch_status("p", &PatchParams::default(), &running).await.expect("patched");
+    set(0).await;
+    let refused = pods.evict("p", &EvictParams::default()).await.expect_err("the budget is used up");
+    assert_eq!(status_of(&refused).0, 429);
+    set(1).await;
+    pods.evict("p", &EvictParams::default()).await.expect("evicted");
+    assert!(pods.get("p").await.expect("it has grace").metadata.deletion_timestamp.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_number_of_replicas_has_an_endpoint_of_its_own() {
+    let server = server();
+    let deployments: Api<Deployment> = Api::default_namespaced(client(&server));
+    let deployment: Deployment = serde_json::from_value(json!({
+        "metadata": {"name": "d"},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": {"app": "d"}},
+            "template": {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+        },
+    }))
+    .expect("a deployment");
+    deployments.create(&PostParams::default(), &deployment).await.expect("created");
+    let patch = Patch::Merge(json!({"spec": {"replicas": 4}}));
+    let scale = deployments.patch_scale("d", &PatchParams::default(), &patch).await.expect("scaled");
+    assert_eq!(scale.spec.and_then(|spec| spec.replicas), Some(4));
+    assert_eq!(scale.status.and_then(|status| status.selector).as_deref(), Some("app=d"));
+    let scaled = deployments.get("d").await.expect("there");
+    assert_eq!((scaled.spec.replicas, scaled.metadata.generation), (Some(4), Some(2)));
+    let wrong = Patch::Merge(json!({"spec": {"replicas": -1}}));
+    let refused = deployments.patch_scale("d", &PatchParams::default(), &wrong).await.expect_err("negative");
+    assert_eq!(
+        status_of(&refused).1,
+        "Scale.autoscaling \"d\" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn tables_show_rows() {
+    let server = server();
+    let maps: Api<ConfigMap> = Api::default_namespaced(client(&server));
+    maps.create(&PostParams::default(), &config_map("a", "1")).await.expect("created");
+    let request = http::Request::get("/api/v1/namespaces/default/configmaps")
+        .header("accept", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json")
+        .body(Vec::new())
+        .expect("a request");
+    let table: serde_json::Value = client(&server).request(request).await.expect("a table");
+    assert_eq!(table["kind"], "Table");
+    assert_eq!(table["rows"][0]["cells"], json!(["a", 1, "0s"]));
+}

@@ -9,7 +9,8 @@ mod version;
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use kubewright_schema::crd::default_crd;
+use serde_json::{Value, json};
 
 use crate::{
     registry::{ResourceDefinition, Served, Subresource, metadata},
@@ -27,7 +28,7 @@ pub(crate) const FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// Sets defaults and the first status of a new CRD.
 pub(crate) fn prepare_create(crd: &mut Value) {
-    set_defaults(crd);
+    default_crd(crd);
     let stored: Vec<Value> = storage_version(crd).into_iter().map(Value::from).collect();
     metadata::as_map(crd).insert(
         "status".to_owned(),
@@ -37,7 +38,7 @@ pub(crate) fn prepare_create(crd: &mut Value) {
 
 /// Sets defaults, and notes a new storage version.
 pub(crate) fn prepare_update(crd: &mut Value, _old: &Value) {
-    set_defaults(crd);
+    default_crd(crd);
     let Some(storage) = storage_version(crd) else { return };
     let status = metadata::child(metadata::as_map(crd), "status");
     let stored = status.entry("storedVersions").or_insert_with(|| json!([]));
@@ -134,25 +135,6 @@ fn subresources(version: &Value, group: &str, name: &str, kind: &str) -> Vec<Sub
         });
     }
     subresources
-}
-
-fn set_defaults(crd: &mut Value) {
-    let spec = metadata::child(metadata::as_map(crd), "spec");
-    let conversion = metadata::child(spec, "conversion");
-    default_text(conversion, "strategy", "None");
-    let names = metadata::child(spec, "names");
-    let kind = names.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if !kind.is_empty() {
-        default_text(names, "singular", &kind.to_lowercase());
-        default_text(names, "listKind", &format!("{kind}List"));
-    }
-}
-
-fn default_text(object: &mut Map<String, Value>, field: &str, default: &str) {
-    let value = object.entry(field).or_insert(Value::Null);
-    if value.is_null() || value == "" {
-        *value = Value::from(default);
-    }
 }
 
 /// The version that objects are stored in.

@@ -1,10 +1,11 @@
-use kubewright_schema::{ErrorList, FieldPath, Structural};
+use kubewright_schema::{ErrorList, FieldPath, JsonPath, Structural};
 use serde_json::Value;
 
 use super::text;
 use crate::{
     apply::{ObjectType, field_manager::Versions, schema::openapi},
-    registry::metadata,
+    registry::{Warnings, metadata},
+    table::{Column, CustomColumn, Printer},
 };
 
 /// What a CRD says about one version of its resource.
@@ -22,6 +23,8 @@ pub(crate) struct CustomVersion {
     /// The types of all versions of the resource, for managed fields.
     pub(crate) field_versions: Versions,
     schema: Option<Structural>,
+    /// `additionalPrinterColumns`.
+    columns: Vec<Value>,
     /// Whether there is no other version, so that every object was written in this one.
     is_only_version: bool,
     /// The revision of the CRD.
@@ -68,6 +71,7 @@ impl CustomVersion {
             field_versions: field_versions.clone(),
             // The CRD was refused if its schema cannot be read.
             schema: schema(version).and_then(|schema| Structural::read_at(schema, &FieldPath::root()).ok()),
+            columns: version["additionalPrinterColumns"].as_array().cloned().unwrap_or_default(),
             is_only_version: crd["spec"]["versions"].as_array().is_some_and(|versions| versions.len() == 1),
             revision,
         }
@@ -100,11 +104,19 @@ impl CustomVersion {
         unknown
     }
 
-    /// What is wrong with an object, or with a change of it.
-    pub(crate) fn validate(&self, object: &Value, old: Option<&Value>) -> ErrorList {
-        self.schema
-            .as_ref()
-            .map_or_else(ErrorList::new, |schema| schema.validate(object, old, &FieldPath::root()))
+    /// What is wrong with an object, or with a change of it. What was wrong before and has not changed is warned of.
+    pub(crate) fn validate(&self, object: &Value, old: Option<&Value>, warnings: &Warnings) -> ErrorList {
+        let Some(schema) = &self.schema else { return ErrorList::new() };
+        let root = FieldPath::root();
+        let errors = schema.validate(object, old, &root);
+        let report = schema.validate_rules_after(errors, object, old, &root, true);
+        warnings.extend(report.warnings);
+        report.errors
+    }
+
+    /// The table that shows objects of this version.
+    pub(crate) fn printer(&self) -> Printer {
+        Printer::custom(self.columns.iter().filter_map(column).collect())
     }
 }
 
@@ -118,6 +130,15 @@ pub(super) fn field_versions(group: &str, versions: &[Value]) -> Versions {
 
 fn schema(version: &Value) -> Option<&Value> {
     version.get("schema")?.get("openAPIV3Schema").filter(|schema| schema.is_object())
+}
+
+/// A printer column; `None` if its path cannot be read, for which the CRD is refused.
+fn column(column: &Value) -> Option<CustomColumn> {
+    let path = JsonPath::parse(text(column, "jsonPath")).ok()?;
+    Some(CustomColumn {
+        column: Column::from_printer_column(column),
+        find: Box::new(move |object| path.find(object).first().copied()),
+    })
 }
 
 impl Scale {

@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use super::Served;
+use super::{Served, Warnings};
 use crate::{status::Status, wire::options::FieldValidation};
 
 impl Served {
@@ -17,7 +17,7 @@ impl Served {
         mut faults: Vec<String>,
         keep_nulls: bool,
         validation: FieldValidation,
-        warnings: &mut Vec<String>,
+        warnings: &Warnings,
     ) -> Result<(), Status> {
         if let Some(custom) = &self.custom {
             let unknown = custom.coerce(object, keep_nulls);

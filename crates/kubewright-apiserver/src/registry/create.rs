@@ -1,4 +1,4 @@
-use kubewright_schema::{FieldPath, names};
+use kubewright_schema::{ErrorList, FieldPath, names};
 use serde_json::Value;
 
 use super::{Presented, Registry, Request, metadata};
@@ -150,14 +150,19 @@ impl Registry {
         let served = &request.served;
         let definition = &served.definition;
         let meta = object.get("metadata").unwrap_or(&Value::Null);
-        let rule = served.strategy.name_rule(served);
-        let mut errors =
-            names::validate_object_meta(meta, definition.namespaced, rule, &FieldPath::new("metadata"));
+        let mut errors = match served.strategy.name_rule(served) {
+            Some(rule) => {
+                names::validate_object_meta(meta, definition.namespaced, rule, &FieldPath::new("metadata"))
+            }
+            None => ErrorList::new(),
+        };
         if let Some(custom) = &served.custom {
-            errors.extend(custom.validate(object, None));
+            request.warnings.extend(names::finalizer_warnings(meta, None));
+            errors.extend(custom.validate(object, None, &request.warnings));
         }
-        errors.extend(served.strategy.validate_create(object));
-        Status::check(&definition.group_kind(), metadata::name(object), &errors)
+        errors.extend(served.strategy.validate_create(object, &request.warnings));
+        Status::check(&definition.group_kind(), metadata::name(object), &errors)?;
+        self.check_escalation(request, object, None)
     }
 
     /// A name that starts with `base` and is most likely free.

@@ -174,12 +174,7 @@ impl Registry {
         };
         let listing = self.store.list(&served.bucket);
         for (_, object) in listing.range("", "") {
-            let request = Request {
-                namespace: metadata::namespace(object.value()).to_owned(),
-                name: metadata::name(object.value()).to_owned(),
-                served: served.clone(),
-                subresource: String::new(),
-            };
+            let request = Request::internal(served.clone(), object.value());
             // What cannot be deleted now is waited for; nobody is there to hear why.
             let _ = self.delete(&request, &DeleteOptions::default());
         }

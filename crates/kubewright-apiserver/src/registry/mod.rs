@@ -8,18 +8,21 @@
 //! The wire calls the verbs with decoded objects and writes what they give. Start reading at [`Registry`], then
 //! `create.rs`.
 
+pub(crate) mod access;
 mod coerce;
 mod create;
 mod delete;
 mod events;
 pub(crate) mod metadata;
 mod patch;
+mod pods;
 mod read;
 mod resource;
 mod scale;
 mod served;
 mod strategy;
 mod update;
+mod warnings;
 mod watch;
 
 use std::{
@@ -37,12 +40,16 @@ pub(crate) use self::{
     read::List,
     served::{Catalog, Presented, Served},
     update::Edit,
+    warnings::Warnings,
     watch::{WatchEvent, WatchEvents, WatchSettings},
 };
 use crate::{
+    authn::Authenticator,
+    authz::Authorizer,
     crd,
     status::Status,
     store::{CommitError, Object, Store},
+    user::User,
 };
 
 /// The verbs, and what they work on.
@@ -51,6 +58,8 @@ pub(crate) struct Registry {
     pub(crate) clock: Clock,
     /// Where uids and generated names come from.
     pub(crate) random: Random,
+    pub(crate) authenticator: Authenticator,
+    pub(crate) authorizer: Authorizer,
     catalog: RwLock<Arc<Catalog>>,
 }
 
@@ -63,13 +72,21 @@ pub(crate) struct Request {
     pub(crate) name: String,
     /// Empty for the object itself.
     pub(crate) subresource: String,
+    pub(crate) user: User,
+    pub(crate) warnings: Warnings,
 }
 
 // === impl Registry ===
 
 impl Registry {
-    pub(crate) fn new(store: Store, clock: Clock, random: Random) -> Self {
-        let registry = Self { store, clock, random, catalog: RwLock::default() };
+    pub(crate) fn new(
+        store: Store,
+        clock: Clock,
+        random: Random,
+        authenticator: Authenticator,
+        authorizer: Authorizer,
+    ) -> Self {
+        let registry = Self { store, clock, random, authenticator, authorizer, catalog: RwLock::default() };
         registry.refresh_catalog();
         registry
     }
@@ -131,6 +148,18 @@ impl fmt::Debug for Registry {
 // === impl Request ===
 
 impl Request {
+    /// A request that the server makes itself.
+    pub(crate) fn internal(served: Arc<Served>, object: &Value) -> Self {
+        Self {
+            served,
+            namespace: metadata::namespace(object).to_owned(),
+            name: metadata::name(object).to_owned(),
+            subresource: String::new(),
+            user: User::admin(),
+            warnings: Warnings::default(),
+        }
+    }
+
     /// The key of the object that the request names.
     pub(crate) fn key(&self) -> String {
         self.served.key(&self.namespace, &self.name)

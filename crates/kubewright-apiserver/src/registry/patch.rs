@@ -78,7 +78,6 @@ impl Patch {
         options: &WriteOptions,
         old: Option<&Value>,
         now: Timestamp,
-        warnings: &mut Vec<String>,
     ) -> Result<Value, Status> {
         let served = &request.served;
         match self {
@@ -87,14 +86,14 @@ impl Patch {
                 let manager = served.field_manager(&request.subresource);
                 let force = options.force.unwrap_or_default();
                 let mut new = manager.apply(old, config, &options.field_manager, force, now)?;
-                served.coerce(&mut new, faults.clone(), true, options.field_validation, warnings)?;
+                served.coerce(&mut new, faults.clone(), true, options.field_validation, &request.warnings)?;
                 Ok(new)
             }
             Self::Json(_) | Self::Merge(_) => {
                 let old = old.unwrap_or(&Value::Null);
                 let mut new = self.edit(old)?;
                 check_kind(request, &new, old)?;
-                served.coerce(&mut new, Vec::new(), false, options.field_validation, warnings)?;
+                served.coerce(&mut new, Vec::new(), false, options.field_validation, &request.warnings)?;
                 Ok(new)
             }
         }

@@ -17,6 +17,7 @@ use crate::{
     selector::SelectableFields,
     status::GroupResource,
     store::{Listing, Object},
+    table::Printer,
 };
 
 /// A resource at one version, with all that its verbs need to know.
@@ -34,6 +35,7 @@ pub(crate) struct Served {
     view: View,
     /// The field managers of the object itself and of its subresources, made when first asked for.
     managers: Managers,
+    printer: OnceLock<Printer>,
 }
 
 #[derive(Debug, Default)]
@@ -99,6 +101,7 @@ impl Served {
             custom: None,
             view: if is_event_view { View::Events } else { View::Same },
             managers: Managers::default(),
+            printer: OnceLock::new(),
             definition: definition.clone(),
         }
     }
@@ -115,6 +118,7 @@ impl Served {
             view: View::Custom,
             custom: Some(version),
             managers: Managers::default(),
+            printer: OnceLock::new(),
             definition,
         }
     }
@@ -153,6 +157,17 @@ impl Served {
                 _ => Presented::Stored(object.clone()),
             },
         }
+    }
+
+    /// The table that shows objects of this version.
+    pub(crate) fn printer(&self) -> &Printer {
+        self.printer.get_or_init(|| match &self.custom {
+            Some(custom) => custom.printer(),
+            None => {
+                let definition = &self.definition;
+                Printer::built_in(&definition.group, &definition.version, &definition.kind)
+            }
+        })
     }
 
     /// Who keeps the managed fields of writes to the object itself or to one of its subresources.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use kubewright_schema::{ErrorList, FieldPath, names};
 use serde_json::Value;
 
-use super::{Presented, Registry, Request, metadata};
+use super::{Presented, Registry, Request, metadata, strategy};
 use crate::{
     apply::field_manager::keep_times_if_unchanged,
     status::{Cause, Status},
@@ -96,11 +96,13 @@ impl Registry {
 
         restore_system_fields(&mut new, old);
         match request.subresource.as_str() {
+            "" | "scale" => served.strategy.prepare_update(served, &mut new, old),
             "status" => served.strategy.prepare_status_update(&mut new, old),
-            _ => served.strategy.prepare_update(served, &mut new, old),
+            subresource => strategy::prepare_subresource_update(subresource, &mut new, old),
         }
         let errors = validate_update(request, &new, old);
         Status::check(&served.definition.group_kind(), &request.name, &errors)?;
+        self.check_escalation(request, &new, Some(old))?;
         let new = keep_times_if_unchanged(old, new);
         if is_last_finalizer_gone(&new) {
             return self.remove_finalized(request, options, current, new);
@@ -216,13 +218,19 @@ fn restore_system_fields(new: &mut Value, old: &Value) {
 fn validate_update(request: &Request, new: &Value, old: &Value) -> ErrorList {
     let served = &request.served;
     let meta = |object| Value::get(object, "metadata").unwrap_or(&Value::Null);
-    let mut errors = names::validate_object_meta_update(meta(new), meta(old), &FieldPath::new("metadata"));
+    let mut errors = ErrorList::new();
+    if served.strategy.name_rule(served).is_some() {
+        errors = names::validate_object_meta_update(meta(new), meta(old), &FieldPath::new("metadata"));
+    }
     if let Some(custom) = &served.custom {
-        errors.extend(custom.validate(new, Some(old)));
+        request.warnings.extend(names::finalizer_warnings(meta(new), Some(meta(old))));
+        errors.extend(custom.validate(new, Some(old), &request.warnings));
     }
-    if request.subresource.is_empty() {
-        errors.extend(served.strategy.validate_update(new, old));
-    }
+    errors.extend(match request.subresource.as_str() {
+        "" | "scale" => served.strategy.validate_update(new, old, &request.warnings),
+        "status" => served.strategy.validate_status_update(new, old),
+        _ => ErrorList::new(),
+    });
     errors
 }
 

@@ -124,6 +124,11 @@ impl Store {
         self.lock().buckets.get(bucket)?.objects.get(key).cloned()
     }
 
+    /// The revision of the last change of a bucket, or the oldest one that is known of it.
+    pub fn latest(&self, bucket: &str) -> u64 {
+        self.lock().buckets.get(bucket).map_or(0, Bucket::latest)
+    }
+
     /// The objects of a bucket as they are.
     pub fn list(&self, bucket: &str) -> Listing {
         let state = self.lock();

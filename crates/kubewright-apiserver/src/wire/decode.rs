@@ -4,7 +4,10 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::Value;
 
 use super::{json, json::Document, media, options::FieldValidation, protobuf};
-use crate::{registry::Served, status::Status};
+use crate::{
+    registry::{Served, Warnings},
+    status::Status,
+};
 
 /// The largest body that is read, in bytes.
 pub(crate) const BODY_LIMIT: usize = 3 * 1024 * 1024;
@@ -56,7 +59,7 @@ pub(crate) fn object(
     body: &[u8],
     content_type: &str,
     validation: FieldValidation,
-    warnings: &mut Vec<String>,
+    warnings: &Warnings,
 ) -> Result<Value, Status> {
     let definition = &served.definition;
     if content_type == media::PROTOBUF && served.custom.is_some() {

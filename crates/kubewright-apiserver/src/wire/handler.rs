@@ -1,6 +1,6 @@
 //! The way of a request through the server.
 
-use std::{cell::RefCell, sync::Arc};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::StreamExt;
@@ -19,8 +19,12 @@ use super::{
     watch::Lines,
 };
 use crate::{
+    authn::impersonation,
+    authz::{Attributes, Target},
     discovery,
-    registry::{Deleted, Edit, Patch, Presented, Registry, Request, Served, WatchSettings},
+    registry::{
+        Deleted, Edit, Patch, Registry, Request, Served, Warnings, WatchSettings, access::AccessObjects,
+    },
     status::Status,
     user::User,
 };
@@ -35,49 +39,44 @@ pub(crate) struct Handler {
     pub(crate) audit: Random,
 }
 
-/// One request on its way.
+/// One request for a resource on its way.
 struct Call<'a> {
-    handler: &'a Handler,
+    registry: &'a Arc<Registry>,
+    watch_settings: WatchSettings,
     info: RequestInfo,
-    method: Method,
     headers: HeaderMap,
     body: Bytes,
-    warnings: Vec<String>,
+    request: Request,
+    writer: Writer,
 }
 
 // === impl Handler ===
 
 impl Handler {
-    /// Answers a request of `user`.
-    pub(crate) async fn handle(
-        &self,
-        _user: User,
-        parts: Parts,
-        body: Result<Bytes, Status>,
-    ) -> Response<ApiBody> {
+    /// Answers a request. Who makes it is read from its head.
+    pub(crate) async fn handle(&self, parts: Parts, body: Result<Bytes, Status>) -> Response<ApiBody> {
         let info = RequestInfo::parse(&parts.method, parts.uri.path(), parts.uri.query());
-        let pretty = info.query.find("pretty").map(|_| info.query.is_true("pretty"));
-        let plain = Writer::new(Accepted::JSON, &parts.headers, pretty);
-        let mut warnings = Vec::new();
-        let result = match body {
+        let plain = Writer::new(Accepted::JSON, &parts.headers, &info.query);
+        let warnings = Warnings::default();
+        let result = match self.identify(&info, &parts) {
             Err(status) => Err(status),
             Ok(_) if !info.is_resource => Ok(self.answer_root(&info, &parts, &plain)),
-            Ok(body) => {
-                let mut call = Call {
-                    handler: self,
-                    info,
-                    method: parts.method,
-                    headers: parts.headers,
-                    body,
-                    warnings: Vec::new(),
-                };
-                let result = call.answer(pretty).await;
-                warnings = call.warnings;
-                result
-            }
+            Ok(user) => self.answer(user, info, parts, body, warnings.clone()).await,
         };
         let response = result.unwrap_or_else(|status| plain.status(&status));
-        respond::finish(response, &self.audit.uid(), &warnings)
+        respond::finish(response, &self.audit.uid(), &warnings.take())
+    }
+
+    /// Who makes the request, or as whom, if that may be done.
+    fn identify(&self, info: &RequestInfo, parts: &Parts) -> Result<User, Status> {
+        let objects = AccessObjects(self.registry.store.clone());
+        let user = self.registry.authenticator.authenticate(&parts.headers, &parts.extensions, &objects)?;
+        let mut attributes = attributes(info, user);
+        if let Some(wanted) = impersonation::requested(&parts.headers)? {
+            attributes.user = impersonation::authorize(&self.registry.authorizer, &attributes, &wanted)?;
+        }
+        self.registry.authorizer.require(&attributes)?;
+        Ok(attributes.user)
     }
 
     fn answer_root(&self, info: &RequestInfo, parts: &Parts, writer: &Writer) -> Response<ApiBody> {
@@ -88,14 +87,16 @@ impl Handler {
             None => root::answer(&info.path, info.query.find("verbose").is_some(), &self.version, writer),
         }
     }
-}
 
-// === impl Call ===
-
-impl Call<'_> {
-    async fn answer(&mut self, pretty: Option<bool>) -> Result<Response<ApiBody>, Status> {
-        let catalog = self.handler.registry.catalog();
-        let info = &self.info;
+    async fn answer(
+        &self,
+        user: User,
+        info: RequestInfo,
+        parts: Parts,
+        body: Result<Bytes, Status>,
+        warnings: Warnings,
+    ) -> Result<Response<ApiBody>, Status> {
+        let catalog = self.registry.catalog();
         let Some(served) = catalog.find(&info.group, &info.version, &info.resource).cloned() else {
             return if catalog.is_built_in_group(&info.group) {
                 Err(Status::no_such_resource())
@@ -103,175 +104,234 @@ impl Call<'_> {
                 Ok(respond::page_not_found())
             };
         };
-        if !is_in_scope(&served, info) {
+        if !is_in_scope(&served, &info) {
             return if served.custom.is_some() {
                 Ok(respond::page_not_found())
             } else {
                 Err(Status::no_such_resource())
             };
         }
-        self.check_verb(&served)?;
-        let accept = self.headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
-        let accepted = Accepted::negotiate(accept, self.info.verb == "watch")?;
-        let writer = Writer::new(accepted, &self.headers, pretty);
+        check_verb(&served, &info, &parts.method)?;
+        let accept = parts.headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+        let accepted = Accepted::negotiate(accept, info.verb == "watch")?;
+        let mut writer = Writer::new(accepted, &parts.headers, &info.query);
+        writer.show_tables_of(&served, &info.query, self.registry.clock.now())?;
         if let Some(warning) = served.custom.as_ref().and_then(|custom| custom.deprecation.clone()) {
-            self.warnings.push(warning);
+            warnings.extend([warning]);
         }
+        let mut watch_settings = self.watch_settings;
+        // As with a real server, watches that do not say when to end do not all end at once.
+        watch_settings.default_timeout = watch_settings.default_timeout.mul_f64(1.0 + self.audit.unit());
         let request = Request {
             served,
-            namespace: self.info.namespace.clone(),
-            name: self.info.name.clone(),
-            subresource: self.info.subresource.clone(),
+            namespace: info.namespace.clone(),
+            name: if matches!(info.verb.as_str(), "list" | "watch") {
+                String::new()
+            } else {
+                info.name.clone()
+            },
+            subresource: info.subresource.clone(),
+            user,
+            warnings,
         };
-        self.call_verb(request, writer).await
+        let call = Call {
+            registry: &self.registry,
+            watch_settings,
+            info,
+            headers: parts.headers,
+            body: body?,
+            request,
+            writer,
+        };
+        call.answer().await
     }
+}
 
-    /// Refuses a verb that the resource does not answer.
-    fn check_verb(&self, served: &Served) -> Result<(), Status> {
-        let info = &self.info;
-        let definition = &served.definition;
-        let is_custom = served.custom.is_some();
-        if !info.subresource.is_empty() {
-            let Some(subresource) = definition.subresource(&info.subresource) else {
-                return Err(if is_custom {
-                    Status::not_found(&served.group_resource(), &info.name)
-                } else {
-                    Status::no_such_resource()
-                });
-            };
-            return if subresource.answers(&info.verb) { Ok(()) } else { Err(self.refuse_verb(served)) };
+/// What authorization decides on.
+fn attributes(info: &RequestInfo, user: User) -> Attributes {
+    let target = if info.is_resource {
+        Target::Resource {
+            group: info.group.clone(),
+            version: info.version.clone(),
+            resource: info.resource.clone(),
+            subresource: info.subresource.clone(),
+            namespace: info.namespace.clone(),
+            name: info.name.clone(),
         }
-        let is_single = matches!(info.verb.as_str(), "get" | "update" | "patch" | "delete");
+    } else {
+        Target::Path(info.path.clone())
+    };
+    Attributes { user, verb: info.verb.clone(), target }
+}
+
+/// Whether the path has a namespace where the resource has one, and none where it has none.
+fn is_in_scope(served: &Served, info: &RequestInfo) -> bool {
+    let definition = &served.definition;
+    if definition.namespaced {
+        !info.namespace.is_empty() || matches!(info.verb.as_str(), "list" | "watch")
+    } else {
+        info.namespace.is_empty() || (definition.group.is_empty() && definition.plural == "namespaces")
+    }
+}
+
+/// Refuses a verb that the resource does not answer.
+fn check_verb(served: &Served, info: &RequestInfo, method: &Method) -> Result<(), Status> {
+    let definition = &served.definition;
+    let is_custom = served.custom.is_some();
+    let refuse = || {
         if is_custom {
-            if info.name.is_empty() && is_single {
-                return Err(Status::bad_request("name must be provided"));
-            }
-        } else if (self.method == Method::HEAD)
-            || (is_single && info.name.is_empty())
-            || (info.verb == "create" && !info.name.is_empty())
-        {
-            return Err(self.refuse_verb(served));
-        }
-        if definition.answers(&info.verb) { Ok(()) } else { Err(self.refuse_verb(served)) }
-    }
-
-    fn refuse_verb(&self, served: &Served) -> Status {
-        if served.custom.is_some() {
-            Status::method_not_supported(&served.group_resource(), &self.info.verb)
+            Status::method_not_supported(&served.group_resource(), &info.verb)
         } else {
             Status::method_not_allowed()
         }
+    };
+    if !info.subresource.is_empty() {
+        let Some(subresource) = definition.subresource(&info.subresource) else {
+            return Err(if is_custom {
+                Status::not_found(&served.group_resource(), &info.name)
+            } else {
+                Status::no_such_resource()
+            });
+        };
+        return if subresource.answers(&info.verb) { Ok(()) } else { Err(refuse()) };
     }
-
-    async fn call_verb(&mut self, request: Request, writer: Writer) -> Result<Response<ApiBody>, Status> {
-        match request.subresource.as_str() {
-            "" | "status" => self.call_generic_verb(request, writer).await,
-            "scale" => self.call_scale(&request, &writer),
-            _ => Err(Status::no_such_resource()),
+    let is_single = matches!(info.verb.as_str(), "get" | "update" | "patch" | "delete");
+    if is_custom {
+        if info.name.is_empty() && is_single {
+            return Err(Status::bad_request("name must be provided"));
         }
+    } else if method == Method::HEAD
+        || (is_single && info.name.is_empty())
+        || (info.verb == "create" && !info.name.is_empty())
+    {
+        return Err(refuse());
     }
+    if definition.answers(&info.verb) { Ok(()) } else { Err(refuse()) }
+}
 
-    async fn call_generic_verb(
-        &mut self,
-        mut request: Request,
-        writer: Writer,
-    ) -> Result<Response<ApiBody>, Status> {
-        let registry = self.handler.registry.clone();
-        let query = &self.info.query;
-        match self.info.verb.as_str() {
-            "get" => {
-                let object = registry.get(&request, query.get("resourceVersion")).await?;
-                Ok(writer.object(StatusCode::OK, &object))
+// === impl Call ===
+
+impl Call<'_> {
+    async fn answer(&self) -> Result<Response<ApiBody>, Status> {
+        match (self.info.verb.as_str(), self.request.subresource.as_str()) {
+            (_, "scale") => self.scale(),
+            ("create", "") => self.create(),
+            ("create", subresource) => self.create_below(subresource),
+            ("get", "log" | "exec" | "attach" | "portforward" | "proxy") => Err(Status::no_such_resource()),
+            ("get", _) => {
+                let version = self.info.query.get("resourceVersion");
+                let object = self.registry.get(&self.request, version).await?;
+                Ok(self.writer.object(StatusCode::OK, &object))
             }
-            "list" => {
-                request.name.clear();
-                let options = ListOptions::parse(query, false)?;
-                writer.list(&registry.list(&request, &options).await?)
+            ("list", _) => {
+                let options = ListOptions::parse(&self.info.query, false)?;
+                self.writer.list(&self.registry.list(&self.request, &options).await?)
             }
-            "watch" => {
-                request.name.clear();
-                let options = ListOptions::parse(query, true)?;
-                let mut settings = self.handler.watch_settings;
-                // As with a real server, watches that do not say when to end do not all end at once.
-                settings.default_timeout = settings.default_timeout.mul_f64(1.0 + self.handler.audit.unit());
-                let events = registry.watch(&request, &options, settings)?;
-                let mut response = Response::new(ApiBody::stream(Lines::new(events, writer).boxed()));
-                let headers = response.headers_mut();
-                headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static(media::JSON));
-                Ok(response)
-            }
-            "create" => {
-                let options = self.write_options("CreateOptions", false)?;
-                let object = self.decode(&request.served, &options)?;
-                let created = registry.create(&request, &options, object)?;
-                Ok(writer.object(StatusCode::CREATED, &created))
-            }
-            "update" => {
-                let options = self.write_options("UpdateOptions", false)?;
-                let object = self.decode(&request.served, &options)?;
-                let create_missing = request.served.definition.create_on_update;
-                let make = |_: Option<&Value>| Ok(object.clone());
-                let edit = Edit { make: &make, create_missing, tracked: false };
-                let updated = registry.update(&request, &options, &edit)?;
-                let code = if updated.created { StatusCode::CREATED } else { StatusCode::OK };
-                Ok(writer.object(code, &updated.object))
-            }
-            "patch" => self.patch(&request, &writer),
-            "delete" => {
+            ("watch", _) => self.watch(),
+            ("update", _) => self.update(),
+            ("patch", _) => self.patch(),
+            ("delete", _) => {
                 let options = self.delete_options()?;
-                Ok(match registry.delete(&request, &options)? {
-                    Deleted::Gone(status) => writer.value(StatusCode::OK, &status),
-                    Deleted::Going(object) => writer.object(StatusCode::OK, &object),
+                Ok(match self.registry.delete(&self.request, &options)? {
+                    Deleted::Gone(status) => self.writer.value(StatusCode::OK, &status),
+                    Deleted::Going(object) => self.writer.object(StatusCode::OK, &object),
                 })
             }
-            "deletecollection" => {
-                let list = ListOptions::parse(query, false)?;
+            ("deletecollection", _) => {
+                let list = ListOptions::parse(&self.info.query, false)?;
                 let options = self.delete_options()?;
-                writer.list(&registry.delete_collection(&request, &list, &options).await?)
+                self.writer.list(&self.registry.delete_collection(&self.request, &list, &options).await?)
             }
-            _ => Err(self.refuse_verb(&request.served)),
+            (verb, _) => Err(Status::method_not_supported(&self.request.served.group_resource(), verb)),
         }
     }
 
-    fn call_scale(&mut self, request: &Request, writer: &Writer) -> Result<Response<ApiBody>, Status> {
-        let registry = self.handler.registry.clone();
+    fn create(&self) -> Result<Response<ApiBody>, Status> {
+        let options = self.write_options("CreateOptions", false)?;
+        let object = self.decode(&options)?;
+        if self.request.served.definition.kind == "Binding" {
+            return self.bind(&options, &object);
+        }
+        if let Some(answer) = self.registry.review(&self.request, object.clone()) {
+            return Ok(self.writer.value(StatusCode::CREATED, &answer?));
+        }
+        let created = self.registry.create(&self.request, &options, object)?;
+        Ok(self.writer.object(StatusCode::CREATED, &created))
+    }
+
+    /// Binds the pod that a `Binding` names itself.
+    fn bind(&self, options: &WriteOptions, binding: &Value) -> Result<Response<ApiBody>, Status> {
+        let catalog = self.registry.catalog();
+        let pods = catalog.find("", "v1", "pods").cloned().ok_or_else(Status::no_such_resource)?;
+        let name = crate::registry::metadata::name(binding).to_owned();
+        let pod = Request { served: pods, name, ..self.request.clone() };
+        Ok(self.writer.value(StatusCode::CREATED, &self.registry.bind(&pod, options, binding)?))
+    }
+
+    /// A POST to a subresource, whose kind is another one than that of the object.
+    fn create_below(&self, subresource: &str) -> Result<Response<ApiBody>, Status> {
+        let options = self.write_options("CreateOptions", false)?;
+        let body = decode::document(&self.body, self.content_type())?.map_err(Status::bad_request)?.value;
+        let answer = match subresource {
+            "binding" => self.registry.bind(&self.request, &options, &body)?,
+            "eviction" => self.registry.evict(&self.request, &options, &body)?,
+            "token" => self.registry.request_token(&self.request, body)?,
+            _ => return Err(Status::no_such_resource()),
+        };
+        Ok(self.writer.value(StatusCode::CREATED, &answer))
+    }
+
+    fn watch(&self) -> Result<Response<ApiBody>, Status> {
+        let options = ListOptions::parse(&self.info.query, true)?;
+        let events = self.registry.watch(&self.request, &options, self.watch_settings)?;
+        let lines = Lines::new(events, self.writer.clone());
+        let mut response = Response::new(ApiBody::stream(lines.boxed()));
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static(media::JSON));
+        Ok(response)
+    }
+
+    fn update(&self) -> Result<Response<ApiBody>, Status> {
+        let options = self.write_options("UpdateOptions", false)?;
+        let object = self.decode(&options)?;
+        let make = |_: Option<&Value>| Ok(object.clone());
+        let create_missing = self.request.served.definition.create_on_update;
+        self.edit(&options, &Edit { make: &make, create_missing, tracked: false })
+    }
+
+    fn patch(&self) -> Result<Response<ApiBody>, Status> {
+        let patch = Patch::parse(self.content_type(), &self.body, self.request.served.custom.is_some())?;
+        let options = self.write_options("PatchOptions", patch.is_apply())?;
+        let now = self.registry.clock.now();
+        let make = |old: Option<&Value>| patch.apply(&self.request, &options, old, now);
+        self.edit(
+            &options,
+            &Edit { make: &make, create_missing: patch.is_apply(), tracked: patch.is_apply() },
+        )
+    }
+
+    fn edit(&self, options: &WriteOptions, edit: &Edit<'_>) -> Result<Response<ApiBody>, Status> {
+        let updated = self.registry.update(&self.request, options, edit)?;
+        let code = if updated.created { StatusCode::CREATED } else { StatusCode::OK };
+        Ok(self.writer.object(code, &updated.object))
+    }
+
+    fn scale(&self) -> Result<Response<ApiBody>, Status> {
         let scale = match self.info.verb.as_str() {
-            "get" => registry.scale(request)?,
+            "get" => self.registry.scale(&self.request)?,
             "update" => {
                 let options = self.write_options("UpdateOptions", false)?;
                 let scale =
                     decode::document(&self.body, self.content_type())?.map_err(Status::bad_request)?;
-                registry.update_scale(request, &options, &|_| Ok(scale.value.clone()))?
+                self.registry.update_scale(&self.request, &options, &|_| Ok(scale.value.clone()))?
             }
             _ => {
-                let options = self.write_options("PatchOptions", false)?;
-                let content_type = self.content_type().to_owned();
-                let patch = Patch::parse(&content_type, &self.body, true)?;
-                registry.update_scale(request, &options, &|scale| patch.edit(scale))?
+                let patch = Patch::parse(self.content_type(), &self.body, true)?;
+                let options = self.write_options("PatchOptions", patch.is_apply())?;
+                self.registry.update_scale(&self.request, &options, &|scale| patch.edit(scale))?
             }
         };
-        Ok(writer.object(StatusCode::OK, &Presented::Made(scale)))
-    }
-
-    fn patch(&mut self, request: &Request, writer: &Writer) -> Result<Response<ApiBody>, Status> {
-        let content_type = self.content_type().to_owned();
-        let served = request.served.clone();
-        let patch = Patch::parse(&content_type, &self.body, served.custom.is_some())?;
-        let options = self.write_options("PatchOptions", patch.is_apply())?;
-        let now = self.handler.registry.clock.now();
-        let warnings = RefCell::new(Vec::new());
-        let make = |old: Option<&Value>| {
-            let mut found = Vec::new();
-            let new = patch.apply(request, &options, old, now, &mut found)?;
-            // Only the last try counts.
-            *warnings.borrow_mut() = found;
-            Ok(new)
-        };
-        let edit = Edit { make: &make, create_missing: patch.is_apply(), tracked: patch.is_apply() };
-        let updated = self.handler.registry.update(request, &options, &edit)?;
-        self.warnings.extend(warnings.into_inner());
-        let code = if updated.created { StatusCode::CREATED } else { StatusCode::OK };
-        Ok(writer.object(code, &updated.object))
+        Ok(self.writer.value(StatusCode::OK, &scale))
     }
 
     fn write_options(&self, kind: &str, apply: bool) -> Result<WriteOptions, Status> {
@@ -287,22 +347,18 @@ impl Call<'_> {
         DeleteOptions::parse(&self.info.query, Some(&body.value))
     }
 
-    fn decode(&mut self, served: &Served, options: &WriteOptions) -> Result<Value, Status> {
-        let content_type = self.content_type().to_owned();
-        decode::object(served, &self.body, &content_type, options.field_validation, &mut self.warnings)
+    fn decode(&self, options: &WriteOptions) -> Result<Value, Status> {
+        let warnings = &self.request.warnings;
+        decode::object(
+            &self.request.served,
+            &self.body,
+            self.content_type(),
+            options.field_validation,
+            warnings,
+        )
     }
 
     fn content_type(&self) -> &str {
         media::content_type(self.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()))
-    }
-}
-
-/// Whether the path has a namespace where the resource has one, and none where it has none.
-fn is_in_scope(served: &Served, info: &RequestInfo) -> bool {
-    let definition = &served.definition;
-    if definition.namespaced {
-        !info.namespace.is_empty() || matches!(info.verb.as_str(), "list" | "watch")
-    } else {
-        info.namespace.is_empty() || (definition.group.is_empty() && definition.plural == "namespaces")
     }
 }

@@ -1,33 +1,46 @@
-use std::io::Write;
+use std::{io::Write, str::FromStr, sync::Arc};
 
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
     body::ApiBody,
     media::{Accepted, Format, JSON, Transform, YAML},
+    request_info::Query,
 };
 use crate::{
-    registry::{List, Presented, metadata},
+    registry::{List, Presented, Served, metadata},
     status::{Reason, Status},
+    table::{IncludeObject, TableOptions},
 };
 
 /// Answers larger than this are compressed for clients that can read that.
 const COMPRESSION_THRESHOLD: usize = 128 * 1024;
 
 /// How the answer to one request is written.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Writer {
     pub(crate) accepted: Accepted,
     pretty: bool,
     gzip: bool,
+    tables: Option<Tables>,
+}
+
+/// How objects are shown as tables.
+#[derive(Clone, Debug)]
+struct Tables {
+    served: Arc<Served>,
+    options: TableOptions,
+    now: Timestamp,
 }
 
 impl Writer {
-    /// A writer for a client that sent these headers and asked to have JSON indented, or not, in the query.
-    pub(crate) fn new(accepted: Accepted, headers: &HeaderMap, pretty: Option<bool>) -> Self {
+    /// A writer for a client that sent these headers and this query.
+    pub(crate) fn new(accepted: Accepted, headers: &HeaderMap, query: &Query) -> Self {
+        let pretty = query.find("pretty").map(|_| query.is_true("pretty"));
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let agent = text(header::USER_AGENT);
         let is_person = ["curl", "Wget", "Mozilla/5.0"].iter().any(|person| agent.starts_with(person));
@@ -35,11 +48,41 @@ impl Writer {
             accepted,
             pretty: pretty.unwrap_or(accepted.pretty || is_person),
             gzip: text(header::ACCEPT_ENCODING).split(',').any(|coding| coding.trim() == "gzip"),
+            tables: None,
         }
+    }
+
+    /// Shows objects of this resource as tables, if that is accepted.
+    ///
+    /// # Errors
+    /// 400 if the query asks to include what does not exist.
+    pub(crate) fn show_tables_of(
+        &mut self,
+        served: &Arc<Served>,
+        query: &Query,
+        now: Timestamp,
+    ) -> Result<(), Status> {
+        if self.accepted.transform == Transform::Table {
+            let include_object = IncludeObject::from_str(query.get("includeObject"))
+                .map_err(|error| Status::bad_request(error.to_string()))?;
+            let options =
+                TableOptions { include_object, beta: self.accepted.beta, ..TableOptions::default() };
+            self.tables = Some(Tables { served: served.clone(), options, now });
+        }
+        Ok(())
+    }
+
+    /// An object as the table of one row, if tables are accepted.
+    pub(crate) fn table(&self, object: &Value, no_headers: bool) -> Option<Value> {
+        let Tables { served, options, now } = self.tables.as_ref()?;
+        Some(served.printer().object_table(object, TableOptions { no_headers, ..*options }, *now))
     }
 
     /// An object.
     pub(crate) fn object(&self, code: StatusCode, object: &Presented) -> Response<ApiBody> {
+        if let Some(table) = self.table(object.value(), false) {
+            return self.value(code, &table);
+        }
         match self.accepted.transform {
             Transform::Metadata | Transform::MetadataList => self.value(code, &self.partial(object.value())),
             Transform::None | Transform::Table => match object {
@@ -51,6 +94,11 @@ impl Writer {
 
     /// A list.
     pub(crate) fn list(&self, list: &List) -> Result<Response<ApiBody>, Status> {
+        if let Some(Tables { served, options, now }) = &self.tables {
+            let items = list.items.iter().map(Presented::value);
+            let table = served.printer().list_table(list_metadata(list), items, *options, *now);
+            return Ok(self.value(StatusCode::OK, &table));
+        }
         match self.accepted.transform {
             Transform::None | Transform::Table => {}
             Transform::MetadataList => {

@@ -14,6 +14,8 @@ use crate::registry::{Presented, WatchEvent, WatchEvents};
 pub(crate) struct Lines {
     events: WatchEvents,
     writer: Writer,
+    /// Whether a table was written, after which columns need not be told again.
+    has_columns: bool,
 }
 
 /// No piece grows much beyond this.
@@ -21,10 +23,10 @@ const PIECE: usize = 64 * 1024;
 
 impl Lines {
     pub(crate) fn new(events: WatchEvents, writer: Writer) -> Self {
-        Self { events, writer }
+        Self { events, writer, has_columns: false }
     }
 
-    fn write(&self, event: &WatchEvent, piece: &mut BytesMut) {
+    fn write(&mut self, event: &WatchEvent, piece: &mut BytesMut) {
         match event {
             WatchEvent::Added(object) => self.write_object("ADDED", object, piece),
             WatchEvent::Modified(object) => self.write_object("MODIFIED", object, piece),
@@ -37,7 +39,11 @@ impl Lines {
         }
     }
 
-    fn write_object(&self, kind: &str, object: &Presented, piece: &mut BytesMut) {
+    fn write_object(&mut self, kind: &str, object: &Presented, piece: &mut BytesMut) {
+        if let Some(table) = self.writer.table(object.value(), self.has_columns) {
+            self.has_columns = true;
+            return write_value(kind, &table, piece);
+        }
         match (self.writer.accepted.transform, object) {
             (Transform::Metadata | Transform::MetadataList, _) => {
                 write_value(kind, &self.writer.partial(object.value()), piece);

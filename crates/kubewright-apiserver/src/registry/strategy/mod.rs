@@ -4,10 +4,10 @@ mod namespace;
 mod pod;
 mod secret;
 
-use kubewright_schema::{ErrorList, names::NameRule};
+use kubewright_schema::{ErrorList, FieldError, FieldPath, crd as definition, names::NameRule};
 use serde_json::{Map, Value, json};
 
-use super::{Request, Served, metadata};
+use super::{Request, Served, Warnings, metadata};
 use crate::{crd, status::Status};
 
 /// The behaviour of a kind in the places where verbs ask for it.
@@ -21,6 +21,7 @@ pub(crate) enum Strategy {
     Pod,
     ConfigMap,
     Secret,
+    RoleBinding,
     Crd,
     /// A custom resource: as its CRD says.
     Custom,
@@ -34,18 +35,20 @@ impl Strategy {
             ("", "pods") => Self::Pod,
             ("", "configmaps") => Self::ConfigMap,
             ("", "secrets") => Self::Secret,
+            ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => Self::RoleBinding,
             ("apps", "deployments") => Self::Deployment,
             ("apiextensions.k8s.io", "customresourcedefinitions") => Self::Crd,
             _ => Self::Plain,
         }
     }
 
-    /// What names of the kind look like.
-    pub(super) fn name_rule(self, served: &Served) -> NameRule {
+    /// What names of the kind look like; `None` if the kind's own checks look at metadata.
+    pub(super) fn name_rule(self, served: &Served) -> Option<NameRule> {
         match (served.definition.group.as_str(), served.definition.plural.as_str()) {
-            ("", "namespaces" | "services") => NameRule::DnsLabel,
-            ("rbac.authorization.k8s.io" | "apiregistration.k8s.io", _) => NameRule::PathSegment,
-            _ => NameRule::DnsSubdomain,
+            ("", "namespaces" | "services") => Some(NameRule::DnsLabel),
+            ("rbac.authorization.k8s.io" | "apiregistration.k8s.io", _) => Some(NameRule::PathSegment),
+            _ if self == Self::Crd => None,
+            _ => Some(NameRule::DnsSubdomain),
         }
     }
 
@@ -114,18 +117,35 @@ impl Strategy {
     }
 
     /// What is wrong with a new object beyond its metadata.
-    pub(super) fn validate_create(self, object: &Value) -> ErrorList {
+    pub(super) fn validate_create(self, object: &Value, warnings: &Warnings) -> ErrorList {
         match self {
+            Self::Crd => {
+                warnings.extend(definition::crd_warnings(object, None));
+                definition::validate_crd(object)
+            }
             Self::Secret => secret::validate(object),
             _ => ErrorList::new(),
         }
     }
 
     /// What is wrong with a change beyond its metadata.
-    pub(super) fn validate_update(self, object: &Value, old: &Value) -> ErrorList {
+    pub(super) fn validate_update(self, object: &Value, old: &Value, warnings: &Warnings) -> ErrorList {
         match self {
+            Self::Crd => {
+                warnings.extend(definition::crd_warnings(object, Some(old)));
+                definition::validate_crd_update(object, old)
+            }
+            Self::RoleBinding => role_ref(object, old),
             Self::ConfigMap => secret::immutable_data(object, old),
             Self::Secret => secret::validate_update(object, old),
+            _ => ErrorList::new(),
+        }
+    }
+
+    /// What is wrong with a change of the status beyond its metadata.
+    pub(super) fn validate_status_update(self, object: &Value, old: &Value) -> ErrorList {
+        match self {
+            Self::Crd => definition::validate_crd_status_update(object, old),
             _ => ErrorList::new(),
         }
     }
@@ -163,6 +183,41 @@ impl Strategy {
             || (self == Self::Deployment
                 && metadata::get(new, "annotations") != metadata::get(old, "annotations"))
     }
+}
+
+/// Lets an update of a subresource change nothing but what that is for.
+pub(super) fn prepare_subresource_update(subresource: &str, object: &mut Value, old: &Value) {
+    let mut new = old.clone();
+    let place = match subresource {
+        "finalize" => "/spec/finalizers",
+        "ephemeralcontainers" => "/spec/ephemeralContainers",
+        "approval" => "/status/conditions",
+        // A resize changes resources deep within the spec, a binding the node and a condition.
+        _ => "",
+    };
+    match place.rsplit_once('/') {
+        None => new = object.clone(),
+        Some((parent, field)) => {
+            let value = object.pointer(place).cloned();
+            let parent = metadata::child(metadata::as_map(&mut new), parent.trim_start_matches('/'));
+            match value {
+                Some(value) => parent.insert(field.to_owned(), value),
+                None => parent.remove(field),
+            };
+        }
+    }
+    metadata::restore(&mut new, object, &["managedFields"]);
+    *object = new;
+}
+
+/// Whom a binding grants to may change, what it grants may not.
+fn role_ref(object: &Value, old: &Value) -> ErrorList {
+    let mut errors = ErrorList::new();
+    if object.get("roleRef") != old.get("roleRef") {
+        let value = object.get("roleRef").cloned().unwrap_or_default();
+        errors.push(FieldError::invalid(&FieldPath::new("roleRef"), value, "cannot change roleRef"));
+    }
+    errors
 }
 
 /// Takes a field from another object, also its absence.

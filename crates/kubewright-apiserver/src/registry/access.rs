@@ -1,0 +1,161 @@
+//! Who may do what: the stored objects that authentication and authorization ask, and the kinds that answer
+//! questions about them.
+
+use serde_json::Value;
+
+use super::{Registry, Request, metadata};
+use crate::{
+    authn::BoundObjects,
+    authz::{Attributes, RbacObjects, Target},
+    status::{GroupResource, Status},
+    store::Store,
+};
+
+const RBAC: &str = "rbac.authorization.k8s.io";
+const RBAC_RESOURCES: [&str; 4] = ["clusterrolebindings", "clusterroles", "rolebindings", "roles"];
+
+/// The stored objects, as authentication and authorization see them.
+#[derive(Clone, Debug)]
+pub(crate) struct AccessObjects(pub(crate) Store);
+
+impl RbacObjects for AccessObjects {
+    fn revision(&self) -> u64 {
+        RBAC_RESOURCES
+            .iter()
+            .map(|resource| self.0.latest(&format!("{RBAC}/{resource}")))
+            .max()
+            .unwrap_or_default()
+    }
+
+    fn visit(&self, resource: &str, visit: &mut dyn FnMut(&Value)) {
+        for (_, object) in self.0.list(&format!("{RBAC}/{resource}")).range("", "") {
+            visit(object.value());
+        }
+    }
+}
+
+impl BoundObjects for AccessObjects {
+    fn uid(&self, resource: &str, namespace: &str, name: &str) -> Option<String> {
+        let key = if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") };
+        let object = self.0.get(&format!("/{resource}"), &key)?;
+        (!metadata::is_deleting(object.value())).then(|| metadata::uid(object.value()).to_owned())
+    }
+
+    fn node_of_pod(&self, namespace: &str, name: &str) -> Option<String> {
+        let pod = self.0.get("/pods", &format!("{namespace}/{name}"))?;
+        pod.value().pointer("/spec/nodeName").and_then(Value::as_str).map(str::to_owned)
+    }
+}
+
+impl Registry {
+    /// Answers an object that is a question, and is not stored; `None` if its kind is none of these.
+    ///
+    /// # Errors
+    /// With what is wrong with the question.
+    pub(crate) fn review(&self, request: &Request, mut question: Value) -> Option<Result<Value, Status>> {
+        let definition = &request.served.definition;
+        let objects = AccessObjects(self.store.clone());
+        Some(match (definition.group.as_str(), definition.kind.as_str()) {
+            ("authentication.k8s.io", "TokenReview") => self.authenticator.review_token(question, &objects),
+            ("authentication.k8s.io", "SelfSubjectReview") => {
+                Ok(self.authenticator.review_self(&request.user))
+            }
+            ("authorization.k8s.io", "SubjectAccessReview") => self.authorizer.review_access(question),
+            ("authorization.k8s.io", "LocalSubjectAccessReview") => self
+                .match_namespace(request, &mut question)
+                .and_then(|()| self.authorizer.review_local_access(question)),
+            ("authorization.k8s.io", "SelfSubjectAccessReview") => {
+                self.authorizer.review_own_access(&request.user, question)
+            }
+            ("authorization.k8s.io", "SelfSubjectRulesReview") => {
+                self.authorizer.review_own_rules(&request.user, &question)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Issues a token for the service account that the request names.
+    ///
+    /// # Errors
+    /// 404, or what is wrong with the `TokenRequest`.
+    pub(crate) fn request_token(&self, request: &Request, question: Value) -> Result<Value, Status> {
+        let account =
+            self.store.get(&request.served.bucket, &request.key()).ok_or_else(|| request.not_found())?;
+        let objects = AccessObjects(self.store.clone());
+        self.authenticator.request_token(account.value(), question, &objects)
+    }
+
+    /// Refuses to let a user grant what they do not have themselves, by a role or by a binding.
+    pub(super) fn check_escalation(
+        &self,
+        request: &Request,
+        new: &Value,
+        old: Option<&Value>,
+    ) -> Result<(), Status> {
+        let definition = &request.served.definition;
+        if definition.group != RBAC {
+            return Ok(());
+        }
+        let namespace = request.namespace.as_str();
+        let name = metadata::name(new);
+        let rules = if definition.kind.ends_with("Binding") {
+            let is_same = |field| old.is_some_and(|old| old.get(field) == new.get(field));
+            if is_same("subjects") && is_same("roleRef") {
+                return Ok(());
+            }
+            let (resource, role) = referenced_role(new, namespace);
+            if self.may(request, "bind", &resource, &role.name, namespace) {
+                return Ok(());
+            }
+            let stored = self.store.get(&format!("{RBAC}/{resource}"), &role.key);
+            let role =
+                stored.ok_or_else(|| Status::not_found(&GroupResource::new(RBAC, resource), &role.name))?;
+            role.value().get("rules").cloned()
+        } else {
+            if old.is_some_and(|old| old.get("rules") == new.get("rules"))
+                || self.may(request, "escalate", &definition.plural, name, namespace)
+            {
+                return Ok(());
+            }
+            new.get("rules").cloned()
+        };
+        self.authorizer
+            .confirm_no_escalation(&request.user, namespace, rules.as_ref())
+            .map_err(|why| Status::forbidden(&request.served.group_resource(), name, &why))
+    }
+
+    fn may(&self, request: &Request, verb: &str, resource: &str, name: &str, namespace: &str) -> bool {
+        let attributes = Attributes {
+            user: request.user.clone(),
+            verb: verb.to_owned(),
+            target: Target::Resource {
+                group: RBAC.to_owned(),
+                version: "v1".to_owned(),
+                resource: resource.to_owned(),
+                subresource: String::new(),
+                namespace: namespace.to_owned(),
+                name: name.to_owned(),
+            },
+        };
+        self.authorizer.authorize(&attributes).allowed
+    }
+}
+
+/// The role that a binding refers to.
+struct RoleRef {
+    name: String,
+    key: String,
+}
+
+fn referenced_role(binding: &Value, namespace: &str) -> (String, RoleRef) {
+    let text = |field: &str| {
+        binding.pointer(&format!("/roleRef/{field}")).and_then(Value::as_str).unwrap_or_default()
+    };
+    let name = text("name").to_owned();
+    if text("kind") == "Role" {
+        let key = format!("{namespace}/{name}");
+        ("roles".to_owned(), RoleRef { name, key })
+    } else {
+        ("clusterroles".to_owned(), RoleRef { key: name.clone(), name })
+    }
+}

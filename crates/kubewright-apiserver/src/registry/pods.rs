@@ -1,0 +1,180 @@
+//! The verbs that only pods have: being bound to a node and being evicted.
+
+use serde_json::{Value, json};
+
+use super::{Deleted, Edit, Registry, Request, metadata};
+use crate::{
+    selector::LabelSelector,
+    status::{Cause, GroupResource, Status},
+    store::Object,
+    wire::options::{DeleteOptions, WriteOptions},
+};
+
+impl Registry {
+    /// Puts a pod on the node that a `Binding` names. Gives the success `Status`.
+    ///
+    /// # Errors
+    /// 404, 409 if it is on a node or about to go, 422 if the binding names no node.
+    pub(crate) fn bind(
+        &self,
+        request: &Request,
+        options: &WriteOptions,
+        binding: &Value,
+    ) -> Result<Value, Status> {
+        let node = binding.pointer("/target/name").and_then(Value::as_str).unwrap_or_default();
+        if node.is_empty() {
+            let kind = crate::status::GroupKind::new("", "Binding");
+            return Err(Status::invalid(&kind, &request.name, vec![Cause::required("target.name", "")]));
+        }
+        let pod = Request { subresource: "binding".to_owned(), ..request.clone() };
+        let refuse =
+            |why: String| Status::conflict(&GroupResource::new("", "pods/binding"), &request.name, &why);
+        let make = |old: Option<&Value>| {
+            let mut new = old.cloned().unwrap_or_default();
+            let name = &request.name;
+            if metadata::is_deleting(&new) {
+                return Err(refuse(format!("pod {name} is being deleted, cannot be assigned to a host")));
+            }
+            if let Some(there) =
+                new.pointer("/spec/nodeName").and_then(Value::as_str).filter(|node| !node.is_empty())
+            {
+                return Err(refuse(format!("pod {name} is already assigned to node {there:?}")));
+            }
+            if let Some(annotations) = binding.pointer("/metadata/annotations").and_then(Value::as_object) {
+                let own = metadata::child(metadata::edit(&mut new), "annotations");
+                own.extend(annotations.clone());
+            }
+            let fields = metadata::as_map(&mut new);
+            metadata::child(fields, "spec").insert("nodeName".to_owned(), Value::from(node));
+            set_scheduled(metadata::child(fields, "status"), &self.now());
+            Ok(new)
+        };
+        self.update(&pod, options, &Edit { make: &make, create_missing: false, tracked: false })?;
+        Ok(success())
+    }
+
+    /// Deletes a pod if its disruption budget allows that. Gives the success `Status`.
+    ///
+    /// # Errors
+    /// 404, 429 if the budget does not allow it now, 500 if several budgets claim the pod.
+    pub(crate) fn evict(
+        &self,
+        request: &Request,
+        options: &WriteOptions,
+        eviction: &Value,
+    ) -> Result<Value, Status> {
+        let mut delete = DeleteOptions::parse(&crate::wire::Query::default(), eviction.get("deleteOptions"))?;
+        delete.dry_run |= options.dry_run;
+        let pod =
+            self.store.get(&request.served.bucket, &request.key()).ok_or_else(|| request.not_found())?;
+        if !is_over(pod.value()) && !metadata::is_deleting(pod.value()) {
+            self.take_disruption(request, pod.value(), delete.dry_run)?;
+        }
+        let pod = Request { subresource: String::new(), ..request.clone() };
+        match self.delete(&pod, &delete)? {
+            Deleted::Gone(_) | Deleted::Going(_) => Ok(success()),
+        }
+    }
+
+    /// Counts an eviction against the pod's disruption budget.
+    fn take_disruption(&self, request: &Request, pod: &Value, dry_run: bool) -> Result<(), Status> {
+        let catalog = self.catalog();
+        let Some(served) = catalog.find("policy", "v1", "poddisruptionbudgets") else { return Ok(()) };
+        loop {
+            let listing = self.store.list(&served.bucket);
+            let prefix = served.prefix(&request.namespace);
+            let budgets: Vec<_> = listing
+                .range(&prefix, "")
+                .map(|(_, budget)| budget)
+                .filter(|budget| selects(budget.value(), pod))
+                .collect();
+            let budget = match budgets.as_slice() {
+                [] => return Ok(()),
+                [budget] => *budget,
+                _ => {
+                    return Err(Status::internal(
+                        "This pod has more than one PodDisruptionBudget, which the eviction subresource does not \
+                         support.",
+                    ));
+                }
+            };
+            let new = self.disrupt(&request.name, budget)?;
+            if dry_run {
+                return Ok(());
+            }
+            let key = served.key(&request.namespace, metadata::name(budget.value()));
+            if self.store.replace(&served.bucket, &key, budget.revision(), new).is_ok() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The budget after one more disruption.
+    fn disrupt(&self, pod: &str, budget: &Object) -> Result<Value, Status> {
+        let budget = budget.value();
+        let status = |field: &str| {
+            budget
+                .get("status")
+                .and_then(|status| status.get(field))
+                .and_then(Value::as_i64)
+                .unwrap_or_default()
+        };
+        let name = metadata::name(budget);
+        let refuse = |message: String| {
+            let cause = Cause { reason: "DisruptionBudget".to_owned(), message, field: String::new() };
+            let message = "Cannot evict pod as it would violate the pod's disruption budget.";
+            Status::too_many_requests(message, 0).with_cause(cause)
+        };
+        if status("observedGeneration") < metadata::generation(budget) {
+            return Err(refuse(format!(
+                "The disruption budget {name} is still being processed by the server."
+            )));
+        }
+        let allowed = status("disruptionsAllowed");
+        if allowed <= 0 {
+            return Err(refuse(format!(
+                "The disruption budget {name} needs {} healthy pods and has {} currently",
+                status("desiredHealthy"),
+                status("currentHealthy")
+            )));
+        }
+        let mut new = budget.clone();
+        let fields = metadata::child(metadata::as_map(&mut new), "status");
+        fields.insert("disruptionsAllowed".to_owned(), Value::from(allowed - 1));
+        metadata::child(fields, "disruptedPods").insert(pod.to_owned(), self.now());
+        Ok(new)
+    }
+}
+
+fn success() -> Value {
+    json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 })
+}
+
+fn set_scheduled(status: &mut serde_json::Map<String, Value>, now: &Value) {
+    let condition = json!({
+        "type": "PodScheduled",
+        "status": "True",
+        "lastProbeTime": null,
+        "lastTransitionTime": now,
+    });
+    let conditions = status.entry("conditions").or_insert_with(|| json!([]));
+    if !conditions.is_array() {
+        *conditions = json!([]);
+    }
+    let Some(conditions) = conditions.as_array_mut() else { return };
+    match conditions.iter_mut().find(|condition| condition["type"] == "PodScheduled") {
+        Some(old) => *old = condition,
+        None => conditions.push(condition),
+    }
+}
+
+fn selects(budget: &Value, pod: &Value) -> bool {
+    let selector = budget.pointer("/spec/selector").filter(|selector| !selector.is_null());
+    LabelSelector::from_object(selector).is_ok_and(|selector| selector.matches(pod))
+}
+
+/// Whether nothing of the pod runs, so that its end disrupts nothing.
+fn is_over(pod: &Value) -> bool {
+    let phase = pod.pointer("/status/phase").and_then(Value::as_str);
+    matches!(phase, Some("Succeeded" | "Failed" | "Pending"))
+}
