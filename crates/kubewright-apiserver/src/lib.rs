@@ -16,6 +16,7 @@ pub mod defaults;
 pub mod discovery;
 pub mod listener;
 pub mod openapi;
+pub mod patch;
 pub mod registry;
 pub mod selector;
 mod server;
