@@ -5,10 +5,11 @@
 //! made of the table of Go types ([`crate::types`]), those of custom resources of their CRDs' schemas.
 //!
 //! [`OpenApi`] answers the requests; it is a value that the server makes anew when a CRD changes. A document
-//! is built when it is first asked for. `document.rs` puts one together from `schema.rs` (built-in types),
-//! `custom.rs` (custom resources) and `paths.rs` (operations).
+//! is built when it is first asked for. `document.rs` puts one together from `schema.rs` (built-in types, with
+//! their prose from `descriptions.rs`), `custom.rs` (custom resources) and `paths.rs` (operations).
 
 mod custom;
+mod descriptions;
 mod document;
 mod paths;
 mod schema;

@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde_json::{Map, Value, json};
 
-use super::document::reference;
+use super::{
+    descriptions::{self, Description},
+    document::reference,
+};
 use crate::types::{Field, ListType, PatchStrategy, Shape, Special, Type, Types, ValueType};
 
 /// The values that string fields may have, by type and field. Go types do not tell them.
@@ -15,14 +18,24 @@ static ENUMS: LazyLock<BTreeMap<String, BTreeMap<String, Vec<String>>>> = LazyLo
 
 /// The schema of a type.
 pub(super) fn of(described: &Type) -> Value {
-    if let Some(special) = described.special {
-        return of_special(special);
+    let description = descriptions::of(&described.name);
+    let mut schema = match described.special {
+        Some(special) => of_special(special),
+        None => of_struct(described, description),
+    };
+    if let Some(text) = description.and_then(|description| description.text.as_deref()) {
+        schema["description"] = json!(text);
     }
+    schema
+}
+
+fn of_struct(described: &Type, description: Option<&Description>) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for (name, field) in described.fields() {
         let values = ENUMS.get(&described.name).and_then(|fields| fields.get(name));
-        properties.insert(name.to_owned(), of_field(field, values.map(Vec::as_slice)));
+        let text = description.and_then(|description| description.field(name));
+        properties.insert(name.to_owned(), of_field(field, values.map(Vec::as_slice), text));
         if field.required {
             required.push(name);
         }
@@ -64,7 +77,7 @@ fn of_special(special: Special) -> Value {
     }
 }
 
-fn of_field(field: &Field, values: Option<&[String]>) -> Value {
+fn of_field(field: &Field, values: Option<&[String]>, text: Option<&str>) -> Value {
     let mut value = of_value(field.value);
     if let Some(values) = values {
         value["enum"] = json!(values);
@@ -75,6 +88,7 @@ fn of_field(field: &Field, values: Option<&[String]>) -> Value {
         Shape::Map => json!({"type": "object", "additionalProperties": value}),
     };
     let mut extra = Map::new();
+    extra.extend(text.map(|text| ("description".to_owned(), json!(text))));
     if let Some(default) = &field.default {
         extra.insert("default".to_owned(), default.clone());
     }
