@@ -109,7 +109,7 @@ fn errors_are_those_of_the_api_server() {
         (json!({"spec": {"$patch": "bogus"}}), "unknown patch type: bogus in map: map[$patch:bogus]"),
         (
             pod_spec(
-                json!({"$setElementOrder/containers": [{"name": "c"}], "containers": [{"name": "x", "image": "y"}]}),
+                &json!({"$setElementOrder/containers": [{"name": "c"}], "containers": [{"name": "x", "image": "y"}]}),
             ),
             "The order in patch list:\n[map[image:y name:x]]\n doesn't match $setElementOrder list:\n[map[name:c]]\n",
         ),
