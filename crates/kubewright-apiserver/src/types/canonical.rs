@@ -11,6 +11,9 @@ use serde_json::{Map, Value};
 
 use super::{Field, Shape, Special, Type, Types, ValueType, quantity};
 
+/// What the schemas inside custom resource definitions are.
+const SCHEMA: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps";
+
 /// The zero value of a type: what Go encodes for an object in which nothing is set.
 pub fn zero(ty: &Type) -> Value {
     let mut value = Value::Object(Map::new());
@@ -26,7 +29,7 @@ pub fn canonicalize(ty: &Type, value: &mut Value) {
 
 fn canonicalize_type(types: &Types, ty: &Type, value: &mut Value) {
     if let Some(special) = ty.special {
-        return canonicalize_special(special, value);
+        return canonicalize_special(types, special, value);
     }
     if value.is_null() {
         *value = Value::Object(Map::new());
@@ -71,7 +74,7 @@ fn canonicalize_value(types: &Types, ty: ValueType, value: &mut Value) {
     }
 }
 
-fn canonicalize_special(special: Special, value: &mut Value) {
+fn canonicalize_special(types: &Types, special: Special, value: &mut Value) {
     match special {
         Special::Time => rewrite_time(value, "%Y-%m-%dT%H:%M:%SZ"),
         Special::MicroTime => rewrite_time(value, "%Y-%m-%dT%H:%M:%S.%6fZ"),
@@ -87,14 +90,15 @@ fn canonicalize_special(special: Special, value: &mut Value) {
             }
         }
         Special::IntOrString if value.is_null() => *value = Value::from(0),
-        Special::IntOrString
-        | Special::RawExtension
-        | Special::FieldsV1
-        | Special::Json
-        | Special::SchemaOrArray
-        | Special::SchemaOrBool
-        | Special::SchemaOrStringArray
-        | Special::List => {}
+        Special::SchemaOrArray | Special::SchemaOrBool | Special::SchemaOrStringArray => {
+            let Some(schema) = types.named(SCHEMA) else { return };
+            let schemas = match value {
+                Value::Array(items) => items.as_mut_slice(),
+                one => std::slice::from_mut(one),
+            };
+            schemas.iter_mut().filter(|s| s.is_object()).for_each(|s| canonicalize_type(types, schema, s));
+        }
+        Special::IntOrString | Special::RawExtension | Special::FieldsV1 | Special::Json | Special::List => {}
     }
 }
 

@@ -109,13 +109,10 @@ impl std::fmt::Display for GroupVersionKind {
 impl FieldManager {
     /// The field manager of an endpoint that serves a built-in kind; `None` if there is no such kind.
     /// The other arguments are those of [`FieldManager::new`].
-    ///
-    /// The objects it returns are in [`canonical`] form, and those it is given should be.
     pub fn builtin(kind: GroupVersionKind, subresource: &str, reset: &Set) -> Option<Self> {
-        let go_type = Types::get().kind(&kind.group, &kind.version, &kind.kind)?;
         let ty = builtin::object_type(&kind.group, &kind.version, &kind.kind)?;
         let versions = Versions::one(&kind.api_version(), ty);
-        Some(Self { go_type: Some(go_type), ..Self::new(kind, subresource, versions, reset) })
+        Some(Self::new(kind, subresource, versions, reset))
     }
 
     /// The field manager of an endpoint that serves `kind`.
@@ -123,6 +120,8 @@ impl FieldManager {
     /// `subresource` is empty for the object itself. `reset` are the fields that a write to the
     /// endpoint does not change, and so does not own: the status on the object's own endpoint, all
     /// else on the status endpoint.
+    ///
+    /// Objects of a built-in kind are returned in [`canonical`] form, and those given should be in it.
     pub fn new(kind: GroupVersionKind, subresource: &str, versions: Versions, reset: &Set) -> Self {
         let ignored: BTreeMap<String, Set> = if reset.is_empty() {
             BTreeMap::new()
@@ -130,7 +129,8 @@ impl FieldManager {
             versions.api_versions().map(|version| (version.to_owned(), reset.clone())).collect()
         };
         let updater = Updater::new(versions, ignored);
-        Self { kind, subresource: subresource.to_owned(), updater, go_type: None }
+        let go_type = Types::get().kind(&kind.group, &kind.version, &kind.kind);
+        Self { kind, subresource: subresource.to_owned(), updater, go_type }
     }
 
     /// What a write to an object's own endpoint does not own when the object has a status
