@@ -1,1 +1,41 @@
-//! The controllers that make an API server a cluster: garbage collection, namespaces, workloads, a simulated kubelet.
+//! The controllers that make an API server a cluster.
+//!
+//! An API server alone stores what it is told. That a Deployment becomes pods, that the pods run, that what
+//! nobody owns any more goes away: all that is the work of controllers, and these are they. They are written
+//! with `kubewright-runtime`, as an operator is, so that the framework's first user is itself.
+//!
+//! Start with [`Cluster`], which runs them, and [`controllers()`], the table of them; [`Selection`] says which
+//! ones. Each controller is a folder, and each folder separates what it decides, in pure functions over
+//! objects, from a `reconciler` that reads caches and writes:
+//!
+//! * `deployment/` and `replica_set/`: workloads.
+//! * `scheduler/` and `kubelet/`: pods are bound to a node and run there, without a process. The annotations
+//!   by which a pod misbehaves are in [`annotations`].
+//! * `garbage_collector/`, `pod_garbage_collector/` and `namespace/`: the end of objects.
+//! * `service_account/`: what every namespace has.
+//! * `endpoint_slice/`: the addresses behind Services.
+//!
+//! `ownership/` and `pod/` are what the workload controllers have in common.
+
+pub mod annotations;
+mod cluster;
+mod context;
+mod controllers;
+mod deployment;
+mod discovery;
+mod endpoint_slice;
+mod garbage_collector;
+mod kubelet;
+mod namespace;
+mod note;
+mod ownership;
+mod pod;
+mod pod_garbage_collector;
+mod replica_set;
+mod scheduler;
+mod selection;
+mod service_account;
+
+pub use cluster::{Builder, Cluster};
+pub use controllers::{Descriptor, controllers};
+pub use selection::{Selection, SelectionError};

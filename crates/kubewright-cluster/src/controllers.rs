@@ -1,0 +1,115 @@
+//! The controllers of the cluster: one ordered table from which selection, help and start-up come.
+
+use kubewright_runtime::{Result, manager::Manager};
+
+use crate::{
+    cluster::Settings, deployment, endpoint_slice, garbage_collector, kubelet, namespace,
+    pod_garbage_collector, replica_set, scheduler, service_account,
+};
+
+/// One controller of the cluster.
+///
+/// ```
+/// // The help of a flag that takes a list of controllers.
+/// for controller in kubewright_cluster::controllers() {
+///     println!("{:42} {}", controller.name, controller.about);
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Descriptor {
+    /// Its name, that of kube-controller-manager where there is one.
+    pub name: &'static str,
+    /// The short name that older versions of kube-controller-manager have for it.
+    pub alias: Option<&'static str>,
+    /// What it does, in one sentence without a full stop.
+    pub about: &'static str,
+    pub(crate) run: fn(&Manager, &Settings) -> Result<()>,
+}
+
+/// The controllers, in the order in which they start.
+#[must_use]
+pub fn controllers() -> &'static [Descriptor] {
+    CONTROLLERS
+}
+
+pub(crate) const CONTROLLERS: &[Descriptor] = &[
+    Descriptor {
+        name: "namespace-controller",
+        alias: Some("namespace"),
+        about: "deletes the contents of namespaces that are being deleted",
+        run: namespace::run,
+    },
+    Descriptor {
+        name: "serviceaccount-controller",
+        alias: Some("serviceaccount"),
+        about: "keeps a ServiceAccount \"default\" in every namespace",
+        run: service_account::run_default_account,
+    },
+    Descriptor {
+        name: "root-ca-certificate-publisher-controller",
+        alias: Some("root-ca-cert-publisher"),
+        about: "keeps a ConfigMap \"kube-root-ca.crt\" in every namespace",
+        run: service_account::run_root_ca,
+    },
+    Descriptor {
+        name: "garbage-collector-controller",
+        alias: Some("garbagecollector"),
+        about: "deletes objects whose owners are gone",
+        run: garbage_collector::run,
+    },
+    Descriptor {
+        name: "deployment-controller",
+        alias: Some("deployment"),
+        about: "rolls Deployments out over ReplicaSets",
+        run: deployment::run,
+    },
+    Descriptor {
+        name: "replicaset-controller",
+        alias: Some("replicaset"),
+        about: "keeps the pods of ReplicaSets",
+        run: replica_set::run,
+    },
+    Descriptor {
+        name: "endpointslice-controller",
+        alias: Some("endpointslice"),
+        about: "writes the addresses behind Services as EndpointSlices",
+        run: endpoint_slice::run,
+    },
+    Descriptor {
+        name: "endpoints-controller",
+        alias: Some("endpoint"),
+        about: "writes the addresses behind Services as Endpoints",
+        run: endpoint_slice::run_legacy,
+    },
+    Descriptor {
+        name: "pod-garbage-collector-controller",
+        alias: Some("podgc"),
+        about: "deletes pods that no kubelet can end",
+        run: pod_garbage_collector::run,
+    },
+    Descriptor { name: "scheduler", alias: None, about: "binds pods to nodes", run: scheduler::run },
+    Descriptor {
+        name: "kubelet",
+        alias: None,
+        about: "simulates a node on which pods run without a process",
+        run: kubelet::run,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_and_aliases_are_unique() {
+        let names: Vec<_> = CONTROLLERS
+            .iter()
+            .flat_map(|controller| [Some(controller.name), controller.alias])
+            .flatten()
+            .collect();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+    }
+}
