@@ -15,40 +15,42 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 
 use crate::{Error, Result};
 
+/// Makes a definition, as `K::crd` of a derived type does.
+pub type DefinitionFn = fn() -> CustomResourceDefinition;
+
 /// The definitions that were registered with a manager. Clones share them.
 #[derive(Clone, Default)]
 pub struct Crds {
-    /// By name (`memcacheds.cache.example.com`), which is also the order of output.
-    definitions: Arc<Mutex<BTreeMap<String, CustomResourceDefinition>>>,
+    /// Made when they are asked for: a schema takes a moment, and an operator that runs needs none.
+    definitions: Arc<Mutex<Vec<DefinitionFn>>>,
 }
 
 // === impl Crds ===
 
 impl Crds {
-    /// Adds a definition. The versions of one kind, each of its own Rust type, become one definition.
-    pub fn register(&self, mut definition: CustomResourceDefinition) {
-        let name = definition.metadata.name.clone().unwrap_or_default();
-        let mut definitions = self.lock();
-        match definitions.get_mut(&name) {
-            None => {
-                definitions.insert(name, definition);
-            }
-            Some(present) => {
-                let versions = &mut present.spec.versions;
-                definition
-                    .spec
-                    .versions
-                    .retain(|new| versions.iter().all(|version| version.name != new.name));
-                versions.append(&mut definition.spec.versions);
-                versions.sort_by(|one, other| one.name.cmp(&other.name));
-            }
-        }
+    /// Adds the definition that this function makes, usually `K::crd`.
+    pub fn register(&self, definition: DefinitionFn) {
+        self.lock().push(definition);
     }
 
-    /// The definitions, in the order of their names.
+    /// The definitions, in the order of their names. The versions of one kind, each of its own Rust type, are one
+    /// definition.
     #[must_use]
     pub fn definitions(&self) -> Vec<CustomResourceDefinition> {
-        self.lock().values().cloned().collect()
+        let registered = self.lock().clone();
+        let mut definitions = BTreeMap::<String, CustomResourceDefinition>::new();
+        for mut definition in registered.into_iter().map(|definition| definition()) {
+            let name = definition.metadata.name.clone().unwrap_or_default();
+            let Some(present) = definitions.get_mut(&name) else {
+                definitions.insert(name, definition);
+                continue;
+            };
+            let versions = &mut present.spec.versions;
+            definition.spec.versions.retain(|new| versions.iter().all(|version| version.name != new.name));
+            versions.append(&mut definition.spec.versions);
+            versions.sort_by(|one, other| one.name.cmp(&other.name));
+        }
+        definitions.into_values().collect()
     }
 
     /// The definitions as YAML documents, each after a `---`, as controller-gen writes them.
@@ -77,14 +79,14 @@ impl Crds {
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, CustomResourceDefinition>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<DefinitionFn>> {
         self.definitions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for Crds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.lock().keys()).finish()
+        f.debug_struct("Crds").field("registered", &self.lock().len()).finish_non_exhaustive()
     }
 }
 
@@ -122,7 +124,7 @@ mod tests {
     #[test]
     fn a_definition_is_a_yaml_document_in_the_usual_order() {
         let crds = Crds::default();
-        crds.register(v1alpha1::Memcached::crd());
+        crds.register(v1alpha1::Memcached::crd);
         let yaml = crds.to_yaml().expect("yaml");
         assert!(
             yaml.starts_with(
@@ -139,9 +141,9 @@ mod tests {
     #[test]
     fn versions_of_a_kind_share_a_definition() {
         let crds = Crds::default();
-        crds.register(v1alpha1::Memcached::crd());
-        crds.register(Memcached::crd());
-        crds.register(Memcached::crd());
+        crds.register(v1alpha1::Memcached::crd);
+        crds.register(Memcached::crd);
+        crds.register(Memcached::crd);
         let definitions = crds.definitions();
         assert_eq!(definitions.len(), 1);
         let versions: Vec<_> = definitions[0]

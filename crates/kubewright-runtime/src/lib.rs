@@ -30,5 +30,6 @@ pub mod source;
 
 pub use action::{Action, Next};
 pub use error::{Error, Result};
+pub use kubewright_world::{Clock, Random};
 pub use reconciler::{ReconcileFn, Reconciler, reconcile_fn};
 pub use request::Request;

@@ -1,8 +1,9 @@
 //! What an operator's code uses all the time: `use kubewright::prelude::*`.
 
+pub use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ObjectMeta};
 pub use kube::{CustomResource, CustomResourceExt, KubeSchema, Resource, ResourceExt};
 pub use kubewright_runtime::{
-    Action, Error, Reconciler, Request, Result,
+    Action, Clock, Error, Reconciler, Request, Result,
     client::{Client, ClientError, DeleteOptions, ListOptions, Patch},
     conditions::{NewCondition, find_condition, is_condition_true, set_condition},
     controller::Controller,

@@ -2,12 +2,9 @@
 
 use std::time::Duration;
 
-use kubewright::{
-    k8s_openapi::{api::apps::v1::Deployment, apimachinery::pkg::apis::meta::v1::Condition},
-    prelude::*,
-};
+use kubewright::{k8s_openapi::api::apps::v1::Deployment, prelude::*};
 use kubewright_apiserver::ApiServer;
-use kubewright_world::{Clock, Random};
+use kubewright_world::Random;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

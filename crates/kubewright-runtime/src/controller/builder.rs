@@ -82,6 +82,18 @@ impl<'a> Controller<'a> {
         Self::build(host, resource, enqueue_owner::<K>(), Box::new(source))
     }
 
+    /// A controller of a kind whose definition is not the operator's: a built-in one, or a custom one that another
+    /// operator installs.
+    pub fn for_kind<K>(host: &'a impl ControllerHost) -> Self
+    where
+        K: Resource + DeserializeOwned + Send + Sync + 'static,
+        K::DynamicType: Default,
+    {
+        let resource = ApiResource::erase::<K>(&K::DynamicType::default());
+        let source = KindSource::new(InformerOptions::<K>::new(), enqueue_object());
+        Self::build(host, resource, enqueue_owner::<K>(), Box::new(source))
+    }
+
     /// A controller of a kind that is known at run time only: for `DynamicObject` and its metadata.
     pub fn dynamic<K>(host: &'a impl ControllerHost, kind: &K::DynamicType, scope: Scope) -> Self
     where

@@ -1,3 +1,4 @@
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kubewright_world::Random;
 
 use super::{ControllerConfig, ControllerRunnable};
@@ -28,6 +29,12 @@ pub trait ControllerHost {
     ///
     /// If the host has a controller of this name, whose metrics would mix, or has stopped.
     fn add_controller(&self, controller: ControllerRunnable) -> Result<()>;
+
+    /// Makes the definition of a custom resource one of those that the operator prints. A host that prints none
+    /// ignores it, which is the default.
+    fn register_crd(&self, definition: fn() -> CustomResourceDefinition) {
+        let _ = definition;
+    }
 }
 
 impl ControllerContext {

@@ -7,6 +7,7 @@ use std::{
     },
 };
 
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{Config, core::CustomResourceExt};
 use kubewright_world::{Clock, Random};
 use tokio::sync::mpsc;
@@ -194,7 +195,7 @@ impl Manager {
     /// Makes the `CustomResourceDefinition` of `K` one of those that the operator prints. A controller does
     /// this for the kind that it is for; call it for custom resources of the operator without a controller.
     pub fn register_crd<K: CustomResourceExt>(&self) {
-        self.inner.crds.register(K::crd());
+        self.inner.crds.register(K::crd);
     }
 
     /// The definitions that were registered.
@@ -289,6 +290,10 @@ impl ControllerHost for Manager {
             )));
         }
         self.add(format!("controller {name}"), controller)
+    }
+
+    fn register_crd(&self, definition: fn() -> CustomResourceDefinition) {
+        self.inner.crds.register(definition);
     }
 }
 
