@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use kubewright_schema::{ErrorList, FieldPath, JsonPath, Structural};
 use serde_json::Value;
 
@@ -22,6 +24,8 @@ pub(crate) struct CustomVersion {
     pub(crate) scale: Option<Scale>,
     /// The types of all versions of the resource, for managed fields.
     pub(crate) field_versions: Versions,
+    /// The schema as the CRD writes it.
+    pub(crate) published_schema: Arc<Value>,
     schema: Option<Structural>,
     /// `additionalPrinterColumns`.
     columns: Vec<Value>,
@@ -69,6 +73,7 @@ impl CustomVersion {
                 selector: path(text(scale, "labelSelectorPath")),
             }),
             field_versions: field_versions.clone(),
+            published_schema: Arc::new(schema(version).cloned().unwrap_or_default()),
             // The CRD was refused if its schema cannot be read.
             schema: schema(version).and_then(|schema| Structural::read_at(schema, &FieldPath::root()).ok()),
             columns: version["additionalPrinterColumns"].as_array().cloned().unwrap_or_default(),

@@ -16,7 +16,7 @@ mod schema;
 
 use std::{
     collections::BTreeMap,
-    sync::{LazyLock, OnceLock},
+    sync::{Arc, LazyLock, OnceLock},
 };
 
 use bytes::Bytes;
@@ -40,7 +40,7 @@ pub struct CustomResource {
     /// What is served.
     pub definition: ResourceDefinition,
     /// The `openAPIV3Schema` of the version; null if there is none.
-    pub schema: Value,
+    pub schema: Arc<Value>,
     /// The JSON paths of `selectableFields`, such as `.spec.color`.
     pub selectable_fields: Vec<String>,
 }
@@ -51,7 +51,7 @@ struct Document {
     content: Content,
     /// In upper-case hexadecimal. It is taken from what the document is made of, so that the index need not
     /// build all documents.
-    hash: String,
+    hash: OnceLock<String>,
     body: OnceLock<Bytes>,
 }
 
@@ -114,7 +114,7 @@ impl OpenApi {
         let documents = BUILT_IN.iter().chain(&self.custom);
         let paths: Map<String, Value> = documents
             .map(|(path, document)| {
-                let url = format!("/openapi/v3/{path}?hash={}", document.hash);
+                let url = format!("/openapi/v3/{path}?hash={}", document.hash());
                 (path.clone(), json!({"serverRelativeURL": url}))
             })
             .collect();
@@ -126,15 +126,23 @@ impl OpenApi {
 
 impl Document {
     fn new(content: Content) -> Self {
-        let mut digest = Sha512::new();
-        digest.update(env!("CARGO_PKG_VERSION"));
-        let mut add = |value: &dyn std::fmt::Debug| digest.update(format!("{value:?}"));
-        match &content {
-            Content::BuiltIn(definitions) => add(definitions),
-            Content::Custom(resources) => add(resources),
-        }
-        let hash = digest.finalize().iter().map(|byte| format!("{byte:02X}")).collect();
-        Self { content, hash, body: OnceLock::new() }
+        Self { content, hash: OnceLock::new(), body: OnceLock::new() }
+    }
+
+    fn hash(&self) -> &str {
+        self.hash.get_or_init(|| {
+            let mut digest = Sha512::new();
+            digest.update(env!("CARGO_PKG_VERSION"));
+            match &self.content {
+                Content::BuiltIn(definitions) => digest.update(format!("{definitions:?}")),
+                Content::Custom(resources) => {
+                    for CustomResource { definition, schema, selectable_fields } in resources {
+                        digest.update(format!("{definition:?} {selectable_fields:?} {schema}"));
+                    }
+                }
+            }
+            digest.finalize().iter().map(|byte| format!("{byte:02X}")).collect()
+        })
     }
 
     fn answer(
@@ -149,13 +157,13 @@ impl Document {
         }
         let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
         let hash = pairs.find(|(key, _)| key == "hash").map(|(_, hash)| hash);
-        let etag = HeaderValue::try_from(format!("\"{}\"", self.hash));
+        let etag = HeaderValue::try_from(format!("\"{}\"", self.hash()));
         let etag = etag.unwrap_or(HeaderValue::from_static("\"\""));
 
         let mut response = match &hash {
-            Some(hash) if *hash != self.hash => {
+            Some(hash) if *hash != self.hash() => {
                 let mut response = empty(StatusCode::MOVED_PERMANENTLY);
-                let location = format!("/openapi/v3/{path}?hash={}", self.hash);
+                let location = format!("/openapi/v3/{path}?hash={}", self.hash());
                 if let Ok(location) = HeaderValue::try_from(location) {
                     response.headers_mut().insert(header::LOCATION, location);
                 }
@@ -164,7 +172,7 @@ impl Document {
             _ if headers.get(header::IF_NONE_MATCH) == Some(&etag) => empty(StatusCode::NOT_MODIFIED),
             _ => Response::new(self.body.get_or_init(|| Bytes::from(self.build().to_string())).clone()),
         };
-        let is_current = hash.as_deref() == Some(self.hash.as_str());
+        let is_current = hash.as_deref() == Some(self.hash());
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(header::ETAG, etag);

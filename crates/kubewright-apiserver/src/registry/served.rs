@@ -14,6 +14,7 @@ use crate::{
     },
     crd::{self, CustomVersion},
     discovery,
+    openapi::{CustomResource, OpenApi},
     selector::SelectableFields,
     status::GroupResource,
     store::{Listing, Object},
@@ -60,6 +61,7 @@ enum View {
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     pub(crate) discovery: discovery::Catalog,
+    pub(crate) open_api: OpenApi,
     /// By group, version and plural.
     served: BTreeMap<(String, String, String), Arc<Served>>,
     /// The custom resources by the name of their CRD, with the revision of the CRD.
@@ -121,6 +123,16 @@ impl Served {
             printer: OnceLock::new(),
             definition,
         }
+    }
+
+    /// What OpenAPI tells of a custom resource.
+    fn published(&self) -> Option<CustomResource> {
+        let custom = self.custom.as_ref()?;
+        Some(CustomResource {
+            definition: self.definition.clone(),
+            schema: custom.published_schema.clone(),
+            selectable_fields: custom.selectable_fields.clone(),
+        })
     }
 
     /// The resource as messages name it.
@@ -240,7 +252,9 @@ impl Catalog {
             }
             custom.insert(name.to_string(), declared);
         }
-        Self { discovery: discovery::Catalog::new(resources), served, custom }
+        let published = custom.values().flat_map(|declared| &declared.served);
+        let open_api = OpenApi::new(published.filter_map(|served| served.published()).collect());
+        Self { discovery: discovery::Catalog::new(resources), open_api, served, custom }
     }
 
     /// The custom resource that a CRD declares, at one of its versions.

@@ -80,7 +80,12 @@ impl Handler {
     }
 
     fn answer_root(&self, info: &RequestInfo, parts: &Parts, writer: &Writer) -> Response<ApiBody> {
-        match self.registry.catalog().discovery.answer(&parts.uri, &parts.headers) {
+        let catalog = self.registry.catalog();
+        let now = self.registry.clock.now();
+        if let Some(response) = catalog.open_api.answer(&parts.uri, &parts.headers, now) {
+            return response.map(ApiBody::whole);
+        }
+        match catalog.discovery.answer(&parts.uri, &parts.headers) {
             Some(discovery::Answer::Aggregated(response)) => response.map(ApiBody::whole),
             Some(discovery::Answer::Object(object)) => writer.value(StatusCode::OK, &object),
             Some(discovery::Answer::Refused(status)) => writer.status(&status),
