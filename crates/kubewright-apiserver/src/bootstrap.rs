@@ -1,15 +1,16 @@
 //! The objects that every cluster has from the start.
 
+use std::sync::LazyLock;
+
 use serde_json::{Value, json};
 
-use crate::{authz, server::ApiServer};
+use crate::{authz, registry::Registry};
 
-/// Creates them. They are valid, so nothing is refused.
-pub(crate) fn create(server: &ApiServer) {
-    for object in objects() {
-        if let Err(status) = server.create(object) {
-            tracing::error!(%status, "cannot create an object that every cluster has");
-        }
+/// Puts them into the store.
+pub(crate) fn create(registry: &Registry) {
+    static OBJECTS: LazyLock<Vec<Value>> = LazyLock::new(objects);
+    for object in OBJECTS.iter() {
+        registry.seed(object.clone());
     }
 }
 

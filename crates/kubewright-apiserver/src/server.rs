@@ -17,11 +17,11 @@ use crate::{
     authz::Authorizer,
     bootstrap,
     listener::{self, ListenError, ListenOptions, Listening},
-    registry::{self, Registry, Served, WatchSettings, access::AccessObjects},
+    registry::{Registry, WatchSettings, access::AccessObjects},
     status::Status,
     store::{Snapshot, Store},
     user::User,
-    wire::{self, ApiBody, Version, handler::Handler, options::WriteOptions},
+    wire::{self, ApiBody, Version, handler::Handler},
 };
 
 /// A Kubernetes API server inside the process.
@@ -150,22 +150,7 @@ impl ApiServer {
     /// # Errors
     /// As a POST of the object: if its kind is not served, its namespace missing, the object invalid or there.
     pub fn create(&self, object: Value) -> Result<Value, Status> {
-        let request = self.request(&object)?;
-        let created = self.handler.registry.create(&request, &WriteOptions::internal(), object)?;
-        Ok(created.into_value())
-    }
-
-    fn request(&self, object: &Value) -> Result<registry::Request, Status> {
-        let text = |field| object.get(field).and_then(Value::as_str).unwrap_or_default();
-        let (api_version, kind) = (text("apiVersion"), text("kind"));
-        let catalog = self.handler.registry.catalog();
-        let is_kind = |served: &&Arc<Served>| {
-            served.definition.kind == kind && served.definition.api_version() == api_version
-        };
-        let served = catalog.iter().find(is_kind).ok_or_else(|| {
-            Status::bad_request(format!("no matches for kind {kind:?} in version {api_version:?}"))
-        })?;
-        Ok(registry::Request::internal(served.clone(), object))
+        self.handler.registry.create_internal(object)
     }
 }
 
@@ -257,7 +242,7 @@ impl ApiServerBuilder {
         };
         let server = ApiServer { handler: Arc::new(handler) };
         if self.snapshot.is_none() {
-            bootstrap::create(&server);
+            bootstrap::create(&server.handler.registry);
         }
         server
     }

@@ -492,7 +492,7 @@ async fn custom_resources_are_pruned_defaulted_and_checked() {
     let strict =
         PatchParams { field_validation: Some(kube::api::ValidationDirective::Strict), ..Default::default() };
     let refused = api.patch("w", &strict, &patch).await.expect_err("an unknown field");
-    assert_eq!(status_of(&refused).0, 400);
+    assert_eq!(status_of(&refused).0, 422);
     assert!(status_of(&refused).1.contains("unknown field \"spec.sise\""), "{refused}");
 }
 

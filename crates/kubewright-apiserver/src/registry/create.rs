@@ -86,6 +86,32 @@ impl Registry {
         }
     }
 
+    /// Creates an object of whatever kind, as the server itself.
+    pub(crate) fn create_internal(&self, mut object: Value) -> Result<Value, Status> {
+        let request = self.internal_request(&object)?;
+        request.served.coerce(&mut object, false);
+        Ok(self.create(&request, &WriteOptions::internal(), object)?.into_value())
+    }
+
+    /// Puts an object that every cluster has into an empty store, as it is but for what the server sets.
+    pub(crate) fn seed(&self, mut object: Value) {
+        let Ok(request) = self.internal_request(&object) else { return };
+        self.wipe_system_fields(&mut object);
+        request.served.strategy.prepare_create(&request.served, &mut object);
+        // The store is empty, so nothing is in the way.
+        let _ = self.store.create(&request.served.bucket, &request.key(), object);
+    }
+
+    fn internal_request(&self, object: &Value) -> Result<Request, Status> {
+        let text = |field| object.get(field).and_then(Value::as_str).unwrap_or_default();
+        let (api_version, kind) = (text("apiVersion"), text("kind"));
+        let catalog = self.catalog();
+        let served = catalog.by_kind(api_version, kind).ok_or_else(|| {
+            Status::bad_request(format!("no matches for kind {kind:?} in version {api_version:?}"))
+        })?;
+        Ok(Request::internal(served.clone(), object))
+    }
+
     /// Puts the object into the namespace of the request.
     pub(super) fn match_namespace(&self, request: &Request, object: &mut Value) -> Result<(), Status> {
         let own = metadata::namespace(object);

@@ -4,7 +4,11 @@ use serde_json::Value;
 use super::{Request, metadata};
 use crate::{
     status::{Cause, GroupKind, Reason, Status},
-    wire::{decode, options::WriteOptions},
+    types::strict,
+    wire::{
+        decode,
+        options::{FieldValidation, WriteOptions},
+    },
 };
 
 /// What a PATCH says to do.
@@ -14,8 +18,8 @@ pub(crate) enum Patch {
     Json(json_patch::Patch),
     /// RFC 7396.
     Merge(Value),
-    /// Server-side apply of a configuration, with the faults that a strict reader found in it.
-    Apply { config: Value, faults: Vec<String> },
+    /// Server-side apply of a configuration.
+    Apply(Value),
 }
 
 const JSON_PATCH: &str = "application/json-patch+json";
@@ -32,11 +36,12 @@ impl Patch {
     /// # Errors
     /// 415 for a kind of patch that the resource does not take, 400 for one that cannot be read.
     pub(crate) fn parse(content_type: &str, body: &[u8], is_custom: bool) -> Result<Self, Status> {
-        let unreadable =
-            |error: serde_json::Error| Status::bad_request(format!("error decoding patch: {error}"));
+        let unreadable = |error: String| Status::bad_request(format!("error decoding patch: {error}"));
+        let json = |body| serde_json::from_slice(body).map_err(|error| unreadable(error.to_string()));
         match content_type {
             JSON_PATCH => {
-                let patch: json_patch::Patch = serde_json::from_slice(body).map_err(unreadable)?;
+                let patch: json_patch::Patch =
+                    serde_json::from_slice(body).map_err(|error| unreadable(error.to_string()))?;
                 let operations = patch.0.len();
                 if operations > JSON_PATCH_LIMIT {
                     let message = format!(
@@ -46,12 +51,8 @@ impl Patch {
                 }
                 Ok(Self::Json(patch))
             }
-            MERGE_PATCH => serde_json::from_slice(body).map(Self::Merge).map_err(unreadable),
-            APPLY_PATCH => {
-                let document = decode::yaml(body)
-                    .map_err(|error| Status::bad_request(format!("error decoding YAML: {error}")))?;
-                Ok(Self::Apply { faults: document.faults(), config: document.value })
-            }
+            MERGE_PATCH => json(body).map(Self::Merge),
+            APPLY_PATCH => decode::yaml(body).map(Self::Apply).map_err(unreadable),
             _ => {
                 let accepted: &[&str] = if is_custom {
                     &[JSON_PATCH, MERGE_PATCH, APPLY_PATCH]
@@ -65,7 +66,7 @@ impl Patch {
 
     /// Whether it is a server-side apply, which creates what is missing and keeps managed fields by itself.
     pub(crate) fn is_apply(&self) -> bool {
-        matches!(self, Self::Apply { .. })
+        matches!(self, Self::Apply(_))
     }
 
     /// The object as the patch makes it of the one that is there, or of nothing.
@@ -81,20 +82,19 @@ impl Patch {
     ) -> Result<Value, Status> {
         let served = &request.served;
         match self {
-            Self::Apply { config, faults } => {
+            Self::Apply(config) => {
                 check_applied_uid(request, config, old)?;
                 let manager = served.field_manager(&request.subresource);
                 let force = options.force.unwrap_or_default();
                 let mut new = manager.apply(old, config, &options.field_manager, force, now)?;
-                served.coerce(&mut new, faults.clone(), true, options.field_validation, &request.warnings)?;
+                served.coerce(&mut new, true);
                 Ok(new)
             }
             Self::Json(_) | Self::Merge(_) => {
                 let old = old.unwrap_or(&Value::Null);
-                let mut new = self.edit(old)?;
+                let new = self.edit(old)?;
                 check_kind(request, &new, old)?;
-                served.coerce(&mut new, Vec::new(), false, options.field_validation, &request.warnings)?;
-                Ok(new)
+                decode_patched(request, options, new)
             }
         }
     }
@@ -107,9 +107,38 @@ impl Patch {
         let mut new = old.clone();
         match self {
             Self::Json(patch) => json_patch::patch(&mut new, patch).map_err(|_| Status::unprocessable())?,
-            Self::Merge(patch) | Self::Apply { config: patch, .. } => json_patch::merge(&mut new, patch),
+            Self::Merge(patch) | Self::Apply(patch) => json_patch::merge(&mut new, patch),
         }
         Ok(new)
+    }
+}
+
+/// Reads a patched object as if a client had sent it.
+fn decode_patched(request: &Request, options: &WriteOptions, new: Value) -> Result<Value, Status> {
+    let served = &request.served;
+    let refuse = |text: &str, why: &str| {
+        let cause = Cause::invalid("patch", &Value::from(text), why);
+        Status::invalid(&GroupKind::default(), "", vec![cause])
+    };
+    let text = new.to_string();
+    let (mut new, mut faults) = match served.go_type() {
+        Some(ty) => {
+            let decoded = strict::decode(text.as_bytes(), Some(ty))
+                .map_err(|error| refuse(&text, &error.to_string()))?;
+            (decoded.value, decoded.strict_errors)
+        }
+        None => (new, Vec::new()),
+    };
+    faults.extend(served.coerce(&mut new, false));
+    match options.field_validation {
+        FieldValidation::Strict if !faults.is_empty() => {
+            Err(refuse(&text, &format!("strict decoding error: {}", faults.join(", "))))
+        }
+        FieldValidation::Warn => {
+            request.warnings.extend(faults);
+            Ok(new)
+        }
+        FieldValidation::Strict | FieldValidation::Ignore => Ok(new),
     }
 }
 

@@ -10,7 +10,6 @@ use crate::{
     apply::{
         ObjectType, Path, Set,
         field_manager::{FieldManager, GroupVersionKind, Versions},
-        schema::builtin,
     },
     crd::{self, CustomVersion},
     discovery,
@@ -192,19 +191,21 @@ impl Served {
         manager.get_or_init(|| {
             let definition = &self.definition;
             let kind = GroupVersionKind::new(&definition.group, &definition.version, &definition.kind);
-            let versions = match &self.custom {
-                Some(custom) => custom.field_versions.clone(),
-                None => {
-                    let ty = builtin::object_type(&definition.group, &definition.version, &definition.kind);
-                    Versions::one(&definition.api_version(), ty.unwrap_or_else(ObjectType::deduced))
-                }
-            };
             let has_status = definition.subresource("status").is_some();
             let reset = match subresource {
                 "status" if self.custom.is_some() => FieldManager::reset_all_but_status(),
                 "status" => [Path::fields(["spec"])].into_iter().collect(),
                 _ if has_status => FieldManager::reset_status(),
                 _ => Set::default(),
+            };
+            if self.custom.is_none()
+                && let Some(manager) = FieldManager::builtin(kind.clone(), subresource, &reset)
+            {
+                return manager;
+            }
+            let versions = match &self.custom {
+                Some(custom) => custom.field_versions.clone(),
+                None => Versions::one(&definition.api_version(), ObjectType::deduced()),
             };
             FieldManager::new(kind, subresource, versions, &reset)
         })
@@ -277,9 +278,14 @@ impl Catalog {
                 .any(|own| own.definition.group == group)
     }
 
-    /// Every resource at every version.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Served>> {
-        self.served.values()
+    /// The resource of a kind.
+    pub(crate) fn by_kind(&self, api_version: &str, kind: &str) -> Option<&Arc<Served>> {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let is_kind = |served: &&Arc<Served>| {
+            let own = &served.definition;
+            own.kind == kind && own.group == group && own.version == version && !own.verbs.is_empty()
+        };
+        self.served.values().find(is_kind)
     }
 }
 

@@ -276,7 +276,7 @@ impl Call<'_> {
     /// A POST to a subresource, whose kind is another one than that of the object.
     fn create_below(&self, subresource: &str) -> Result<Response<ApiBody>, Status> {
         let options = self.write_options("CreateOptions", false)?;
-        let body = decode::document(&self.body, self.content_type())?.map_err(Status::bad_request)?.value;
+        let body = decode::document(&self.body, self.content_type())?;
         let answer = match subresource {
             "binding" => self.registry.bind(&self.request, &options, &body)?,
             "eviction" => self.registry.evict(&self.request, &options, &body)?,
@@ -326,9 +326,8 @@ impl Call<'_> {
             "get" => self.registry.scale(&self.request)?,
             "update" => {
                 let options = self.write_options("UpdateOptions", false)?;
-                let scale =
-                    decode::document(&self.body, self.content_type())?.map_err(Status::bad_request)?;
-                self.registry.update_scale(&self.request, &options, &|_| Ok(scale.value.clone()))?
+                let scale = decode::document(&self.body, self.content_type())?;
+                self.registry.update_scale(&self.request, &options, &|_| Ok(scale.clone()))?
             }
             _ => {
                 let patch = Patch::parse(self.content_type(), &self.body, true)?;
@@ -348,8 +347,8 @@ impl Call<'_> {
         if self.body.is_empty() {
             return DeleteOptions::parse(&self.info.query, None);
         }
-        let body = decode::document(&self.body, self.content_type())?.map_err(Status::bad_request)?;
-        DeleteOptions::parse(&self.info.query, Some(&body.value))
+        let body = decode::document(&self.body, self.content_type())?;
+        DeleteOptions::parse(&self.info.query, Some(&body))
     }
 
     fn decode(&self, options: &WriteOptions) -> Result<Value, Status> {

@@ -76,6 +76,7 @@ impl Strategy {
         }
         let generation = served.definition.generation.then(|| Value::from(1));
         metadata::set(object, "generation", generation);
+        served.canonicalize(object);
     }
 
     /// Takes back what an update of the object itself may not change silently, and counts the generation.
@@ -229,28 +230,10 @@ fn copy_field(object: &mut Value, from: &Value, field: &str) {
     };
 }
 
-/// The status of a new object: what Go writes of an empty one, and what the kind's strategy sets.
+/// What the kind's strategy sets in the status of a new object. What Go writes of an empty status comes by itself.
 fn first_status(group: &str, plural: &str) -> Value {
     match (group, plural) {
         ("", "persistentvolumeclaims" | "persistentvolumes") => json!({ "phase": "Pending" }),
-        ("", "services") | ("networking.k8s.io", "ingresses") => json!({ "loadBalancer": {} }),
-        ("", "replicationcontrollers") | ("apps", "replicasets") => json!({ "replicas": 0 }),
-        ("apps", "statefulsets") => json!({ "replicas": 0, "availableReplicas": 0 }),
-        ("apps", "daemonsets") => json!({
-            "currentNumberScheduled": 0,
-            "desiredNumberScheduled": 0,
-            "numberMisscheduled": 0,
-            "numberReady": 0,
-        }),
-        ("policy", "poddisruptionbudgets") => json!({
-            "currentHealthy": 0,
-            "desiredHealthy": 0,
-            "disruptionsAllowed": 0,
-            "expectedPods": 0,
-        }),
-        ("autoscaling", "horizontalpodautoscalers") => {
-            json!({ "currentMetrics": null, "desiredReplicas": 0 })
-        }
         _ => json!({}),
     }
 }
