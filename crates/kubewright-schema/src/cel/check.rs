@@ -9,12 +9,19 @@ use super::{
 use crate::{
     error::{FieldError, FieldPath},
     jsonpath::{Brackets, resolve},
-    structural::{ListType, Rule, Schema, SchemaType},
-    validate::Correlated,
+    structural::{Rule, Schema, SchemaType},
+    validate::{Correlated, old_item},
 };
 
 /// The longest message an expression may make, in bytes.
 const LONGEST_MESSAGE: usize = 5 * 1024;
+
+/// What becomes of errors in parts that did not change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unchanged {
+    Tolerated,
+    Refused,
+}
 
 pub(super) fn run(
     schema: &Schema,
@@ -22,9 +29,12 @@ pub(super) fn run(
     old: Option<&Value>,
     path: &FieldPath,
     is_object: bool,
+    unchanged: Unchanged,
 ) -> Report {
     let mut walk = Walk { path: path.clone(), report: Report::default() };
-    let lineage = Lineage { current: old.map(|old| Correlated { new: value, old, schema }), parent: None };
+    let current =
+        old.filter(|_| unchanged == Unchanged::Tolerated).map(|old| Correlated { new: value, old, schema });
+    let lineage = Lineage { current, parent: None };
     walk.node(schema, value, old, lineage, is_object);
     walk.report
 }
@@ -120,6 +130,7 @@ impl Walk {
         lineage: Lineage<'_>,
         is_object: bool,
     ) {
+        let misfit = value::misfit(json, schema);
         let value = value::from_json(json, schema, is_object);
         let old = old.map(|old| value::from_json(old, schema, is_object));
         for rule in &schema.validations {
@@ -138,7 +149,11 @@ impl Walk {
                 continue;
             }
             let optional = is_optional.then(|| value::optional(old.as_ref()));
-            match program.run(&value, optional.as_ref().or(old.as_ref())) {
+            let result = match &misfit {
+                Some(misfit) => Err(Failure::Other(misfit.clone())),
+                None => program.run(&value, optional.as_ref().or(old.as_ref())),
+            };
+            match result {
                 Ok(Cel::Bool(true)) => {}
                 Ok(_) => {
                     let message = message(rule, &value, old.as_ref());
@@ -173,19 +188,6 @@ impl Walk {
             (_, false) => FieldError::invalid_without_value(&path, message),
         }
     }
-}
-
-/// The old version of an item. Only the items of a list of type map have an identity that survives.
-fn old_item<'a>(schema: &Schema, item: &Value, old: &'a Value) -> Option<&'a Value> {
-    if schema.list_type != Some(ListType::Map) {
-        return None;
-    }
-    let key = |item: &Value| -> Option<Vec<Option<Value>>> {
-        let fields = item.as_object()?;
-        Some(schema.list_map_keys.iter().map(|name| fields.get(name).cloned()).collect())
-    };
-    let wanted = key(item)?;
-    old.as_array()?.iter().find(|old| key(old).as_ref() == Some(&wanted))
 }
 
 fn message(rule: &Rule, value: &Cel, old: Option<&Cel>) -> String {

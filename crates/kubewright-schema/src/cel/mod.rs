@@ -13,7 +13,10 @@ mod value;
 
 use serde_json::Value;
 
-pub(crate) use {program::Compiled, types::shown_rule};
+pub(crate) use {
+    program::Compiled,
+    types::{is_typed, shown_rule},
+};
 
 use crate::{
     error::{ErrorList, FieldError, FieldErrorKind, FieldPath},
@@ -42,7 +45,18 @@ impl Schema {
         path: &FieldPath,
         is_object: bool,
     ) -> Report {
-        check::run(self, value, old, path, is_object)
+        check::run(self, value, old, path, is_object, check::Unchanged::Tolerated)
+    }
+
+    /// [`Schema::validate_rules`] without mercy for what did not change.
+    pub(crate) fn validate_rules_strictly(
+        &self,
+        value: &Value,
+        old: Option<&Value>,
+        path: &FieldPath,
+        is_object: bool,
+    ) -> ErrorList {
+        check::run(self, value, old, path, is_object, check::Unchanged::Refused).errors
     }
 
     /// [`Schema::validate_rules`] after other checks. If those found errors that make the value unfit for rules, one

@@ -52,17 +52,18 @@ pub(super) enum Output {
 
 impl Compiled {
     /// Compiles a rule for values of `schema`. Problems stay inside, for the definition to report.
-    pub(crate) fn new(rule: &str, message: &str, schema: &Schema, is_object: bool) -> Self {
+    pub(crate) fn new(rule: &str, message: &str, schema: &Schema, is_object: bool, optional: bool) -> Self {
         let message = (!message.is_empty()).then(|| {
-            compile(message, schema, is_object, Output::String).map_err(|problem| match problem {
+            compile(message, schema, is_object, optional, Output::String).map_err(|problem| match problem {
                 Problem::Compilation(text) => format!("messageExpression compilation failed: {text}"),
                 Problem::Output => "messageExpression must evaluate to a string".to_owned(),
             })
         });
-        let rule = compile(rule, schema, is_object, Output::Bool).map_err(|problem| match problem {
-            Problem::Compilation(text) => format!("compilation failed: {text}"),
-            Problem::Output => "cel expression must evaluate to a bool".to_owned(),
-        });
+        let rule =
+            compile(rule, schema, is_object, optional, Output::Bool).map_err(|problem| match problem {
+                Problem::Compilation(text) => format!("compilation failed: {text}"),
+                Problem::Output => "cel expression must evaluate to a bool".to_owned(),
+            });
         Self(Some(Arc::new(Programs { rule, message })))
     }
 
@@ -92,7 +93,13 @@ enum Problem {
     Output,
 }
 
-fn compile(source: &str, schema: &Schema, is_object: bool, output: Output) -> Result<Program, Problem> {
+fn compile(
+    source: &str,
+    schema: &Schema,
+    is_object: bool,
+    optional: bool,
+    output: Output,
+) -> Result<Program, Problem> {
     // The parser is generated code of another crate, and a definition is input.
     let parsed = catch_unwind(|| Parser::new().enable_optional_syntax(true).parse(source)).map_err(|_| {
         Problem::Compilation("ERROR: <input>:1:1: the expression cannot be parsed".to_owned())
@@ -103,11 +110,11 @@ fn compile(source: &str, schema: &Schema, is_object: bool, output: Output) -> Re
         let text = types::located(source, "{", "message construction is not supported");
         return Err(Problem::Compilation(text));
     }
-    let checked = types::check(&expression, source, schema, is_object);
+    let checked = types::check(&expression, source, schema, is_object, optional, output);
     if !checked.errors.is_empty() {
         return Err(Problem::Compilation(checked.errors.join("\n")));
     }
-    if !checked.may_be(output) {
+    if !checked.fits {
         return Err(Problem::Output);
     }
     let uses_old_self = expression.references().has_variable("oldSelf");

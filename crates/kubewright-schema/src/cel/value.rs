@@ -13,12 +13,38 @@ use serde_json::Value;
 use super::{names, program};
 use crate::structural::{Format, Schema, SchemaType, TextFormat};
 
-/// Whether strings of this schema are strings in CEL.
-pub(super) fn is_plain_text(schema: &Schema) -> bool {
-    !matches!(
-        schema.checked_format,
-        Some(Format::Text(TextFormat::Byte | TextFormat::Date | TextFormat::DateTime | TextFormat::Duration))
-    )
+/// What is wrong with a value that is not of the type of its schema. That is so where an old breach is tolerated, and
+/// where an integer was written as a float.
+pub(super) fn misfit(value: &Value, schema: &Schema) -> Option<String> {
+    let found = || match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_i64() => "int64",
+        Value::Number(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    };
+    if schema.int_or_string {
+        return (!value.is_string() && !value.is_i64()).then(|| {
+            "invalid data, expected XIntOrString value to be either a string or integer".to_owned()
+        });
+    }
+    let (fits, expected) = match schema.schema_type? {
+        SchemaType::Array => (value.is_array(), None),
+        SchemaType::Object => (value.is_object(), None),
+        SchemaType::Boolean => (value.is_boolean(), Some("bool")),
+        SchemaType::Integer => (value.is_i64(), Some("int")),
+        SchemaType::Number => (value.is_number(), Some("float")),
+        SchemaType::String => (value.is_string(), Some("string")),
+    };
+    (!fits).then(|| match expected {
+        Some(expected) => format!("invalid data, expected {expected}, got {}", found()),
+        None if schema.schema_type == Some(SchemaType::Array) => {
+            "invalid data, expected an array for the provided schema with type=array".to_owned()
+        }
+        None => "invalid data, expected a map for the provided schema with type=object".to_owned(),
+    })
 }
 
 pub(super) fn from_json(value: &Value, schema: &Schema, is_object: bool) -> Cel {

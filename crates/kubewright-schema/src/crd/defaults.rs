@@ -45,7 +45,7 @@ fn node<'a>(
     let own = Surroundings { object: schema, steps: Vec::new(), inside_meta: false };
     let surroundings = if schema.embedded_resource { &own } else { surroundings };
     if let Some(default) = &schema.default {
-        errors.extend(check(schema, default, surroundings, &path.child("default")));
+        errors.extend(check(schema, is_object, default, surroundings, &path.child("default")));
     }
     if let Some(items) = &schema.items {
         node(items, false, &surroundings.step(Step::Item), &path.child("items"), errors);
@@ -57,7 +57,13 @@ fn node<'a>(
     }
 }
 
-fn check(schema: &Schema, default: &Value, surroundings: &Surroundings<'_>, path: &FieldPath) -> ErrorList {
+fn check(
+    schema: &Schema,
+    is_root: bool,
+    default: &Value,
+    surroundings: &Surroundings<'_>,
+    path: &FieldPath,
+) -> ErrorList {
     let mut errors = ErrorList::new();
     if surroundings.inside_meta {
         let object = surroundings.wrap(default.clone());
@@ -78,7 +84,17 @@ fn check(schema: &Schema, default: &Value, surroundings: &Surroundings<'_>, path
             return errors;
         }
     }
-    errors.extend(schema.validate_values(default, None, path));
+    let problems = schema.validate_default(default, path);
+    if !problems.is_empty() {
+        errors.extend(problems);
+        return errors;
+    }
+    // A default counts as an update of itself and, if that is fine, as new.
+    let mut broken = schema.validate_rules_strictly(default, Some(default), path, is_root);
+    if broken.is_empty() {
+        broken = schema.validate_rules_strictly(default, None, path, is_root);
+    }
+    errors.extend(broken);
     errors
 }
 

@@ -1,37 +1,28 @@
 //! The expressions of CEL rules: they compile, and speak of the old value only where there is one.
 
 use crate::{
-    cel::shown_rule,
+    cel::{is_typed, shown_rule},
     error::{ErrorList, FieldError, FieldPath},
-    structural::{ListType, Rule, Schema},
+    structural::{Rule, Schema},
 };
 
-/// Checks the expressions of a schema that is valid otherwise.
-pub(super) fn validate(schema: &Schema, path: &FieldPath) -> ErrorList {
+/// Checks the expressions of one node. `unrelated` is the highest list above whose items have no identity, so that none
+/// of them has an old value.
+pub(super) fn validate(schema: &Schema, path: &FieldPath, unrelated: Option<&FieldPath>) -> ErrorList {
     let mut errors = ErrorList::new();
-    node(schema, path, None, &mut errors);
-    errors
-}
-
-/// `unrelated` is the highest list above whose items have no identity, so that none of them has an old value.
-fn node(schema: &Schema, path: &FieldPath, unrelated: Option<&FieldPath>, errors: &mut ErrorList) {
-    if !schema.subtree.rules {
-        return;
+    if schema.validations.is_empty() {
+        return errors;
     }
-    if let Some(additional) = schema.additional_schema() {
-        node(additional, &path.child("additionalProperties"), unrelated, errors);
-    }
-    for (name, property) in &schema.properties {
-        node(property, &path.child("properties").key(name), unrelated, errors);
-    }
-    if let Some(items) = &schema.items {
-        let is_keyed = schema.list_type == Some(ListType::Map);
-        let unrelated = if is_keyed { unrelated } else { unrelated.or(Some(path)) };
-        node(items, &path.child("items"), unrelated, errors);
+    if !is_typed(schema) {
+        let detail = "internal error: failed to construct type information for x-kubernetes-validations rules: unable to \
+                      convert structural schema to CEL declarations";
+        errors.push(FieldError::internal(&path.child("x-kubernetes-validations"), detail));
+        return errors;
     }
     for (index, rule) in schema.validations.iter().enumerate() {
-        expressions(rule, &path.child("x-kubernetes-validations").index(index), unrelated, errors);
+        expressions(rule, &path.child("x-kubernetes-validations").index(index), unrelated, &mut errors);
     }
+    errors
 }
 
 fn expressions(rule: &Rule, path: &FieldPath, unrelated: Option<&FieldPath>, errors: &mut ErrorList) {

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     error::{ErrorList, FieldError, FieldPath},
     jsonpath::{Brackets, resolve},
-    structural::Structural,
+    structural::{Schema, Structural},
 };
 
 /// What may stand at the root of a schema whose status is validated by itself, in the names of Go.
@@ -48,7 +48,6 @@ pub(super) fn validate(schema: &Value, has_status: bool, path: &FieldPath, error
         return;
     }
     let path = path.child("openAPIV3Schema");
-    let root = path.clone();
     let mut found = ErrorList::new();
     let mut readable = None;
     if has_status {
@@ -60,22 +59,19 @@ pub(super) fn validate(schema: &Value, has_status: bool, path: &FieldPath, error
     match Structural::read_at(schema, &path) {
         Err(unreadable) => found.extend(unreadable),
         Ok(structural) => {
-            let breaches = structural.check(&path);
+            let mut breaches = structural.check(&path);
             if breaches.is_empty() {
-                found.extend(defaults::validate(&structural, &path));
+                breaches = defaults::validate(&structural, &path);
             }
+            readable = Some(structural).filter(|_| breaches.is_empty());
             found.extend(breaches);
-            readable = Some(structural);
         }
     }
-    let mut checker = Checker { path, errors: ErrorList::new() };
-    checker.node(schema, &Place::default(), true);
+    let mut checker = Checker { path, errors: ErrorList::new(), rule_errors: ErrorList::new() };
+    checker.node(schema, readable.as_deref(), &Place::default(), true);
     found.extend(checker.errors);
+    found.extend(checker.rule_errors);
     found.deduplicate();
-    // Rules of a schema with other errors are left alone, because their errors would mostly be echoes.
-    if let Some(structural) = readable.filter(|_| found.is_empty()) {
-        found.extend(rules::validate(&structural, &root));
-    }
     errors.extend(found);
 }
 
@@ -130,17 +126,23 @@ struct Place {
     /// Why there may be no default.
     no_defaults: Option<String>,
     inside_meta: bool,
+    /// The highest list above whose items have no identity.
+    unrelated: Option<FieldPath>,
 }
 
 struct Checker {
     path: FieldPath,
     errors: ErrorList,
+    /// What is wrong with expressions, which is said last.
+    rule_errors: ErrorList,
 }
 
 impl Checker {
-    fn node(&mut self, schema: &Value, place: &Place, is_root: bool) {
+    /// `structural` is the same node as a tree, if the tree is valid and the node is part of its structure.
+    fn node(&mut self, schema: &Value, structural: Option<&Schema>, place: &Place, is_root: bool) {
         // What is no schema has been refused already.
         let Some(object) = schema.as_object() else { return };
+        let before = self.errors.len();
         self.standard(object, place);
         if schema["uniqueItems"] == true {
             self.forbidden(
@@ -148,32 +150,53 @@ impl Checker {
                 "uniqueItems cannot be set to true since the runtime complexity becomes quadratic",
             );
         }
-        self.additional_properties(schema, place);
-        self.properties(schema, place, is_root);
-        self.below("not", None, &schema["not"], place);
+        self.additional_properties(schema, structural, place);
+        self.properties(schema, structural, place, is_root);
+        self.below("not", None, &schema["not"], None, place);
         for keyword in ["allOf", "oneOf", "anyOf"] {
             for (index, child) in items(schema.get(keyword)).iter().enumerate() {
                 let length = self.path.push_child(keyword);
                 self.path.push_index(index);
-                self.node(child, place, false);
+                self.node(child, None, place, false);
                 self.path.truncate(length);
             }
         }
-        self.below("items", None, &schema["items"], place);
+        self.items(schema, structural, place);
         self.map_type(schema);
         self.list_type(schema);
         self.list_map_keys(schema);
         self.list_items(schema);
         self.rules(schema);
+        // Errors here or below would mostly be echoed by the compiler.
+        if let Some(structural) = structural.filter(|_| self.errors.len() == before) {
+            let problems = rules::validate(structural, &self.path, place.unrelated.as_ref());
+            self.rule_errors.extend(problems);
+        }
     }
 
-    fn below(&mut self, keyword: &str, key: Option<&str>, schema: &Value, place: &Place) {
+    fn below(
+        &mut self,
+        keyword: &str,
+        key: Option<&str>,
+        schema: &Value,
+        structural: Option<&Schema>,
+        place: &Place,
+    ) {
         let length = self.path.push_child(keyword);
         if let Some(key) = key {
             self.path.push_key(key);
         }
-        self.node(schema, place, false);
+        self.node(schema, structural, place, false);
         self.path.truncate(length);
+    }
+
+    fn items(&mut self, schema: &Value, structural: Option<&Schema>, place: &Place) {
+        let mut below = place.clone();
+        if schema["x-kubernetes-list-type"] != "map" && below.unrelated.is_none() {
+            below.unrelated = Some(self.path.clone());
+        }
+        let structural = structural.and_then(|structural| structural.items.as_deref());
+        self.below("items", None, &schema["items"], structural, &below);
     }
 
     fn standard(&mut self, schema: &Map<String, Value>, place: &Place) {
@@ -190,7 +213,7 @@ impl Checker {
         }
     }
 
-    fn additional_properties(&mut self, schema: &Value, place: &Place) {
+    fn additional_properties(&mut self, schema: &Value, structural: Option<&Schema>, place: &Place) {
         let additional = &schema["additionalProperties"];
         if additional.is_null() {
             return;
@@ -206,10 +229,12 @@ impl Checker {
         if place.inside_meta {
             below.no_defaults = Some("inside additionalProperties applying to object metadata".to_owned());
         }
-        self.below("additionalProperties", None, additional, &below);
+        let structural =
+            structural.and_then(|structural| structural.additional_schema()).map(|schema| &**schema);
+        self.below("additionalProperties", None, additional, structural, &below);
     }
 
-    fn properties(&mut self, schema: &Value, place: &Place, is_root: bool) {
+    fn properties(&mut self, schema: &Value, structural: Option<&Schema>, place: &Place, is_root: bool) {
         let is_object = is_root || schema["x-kubernetes-embedded-resource"] == true;
         for (name, property) in schema["properties"].as_object().into_iter().flatten() {
             let mut below = place.clone();
@@ -219,7 +244,9 @@ impl Checker {
                     below.no_defaults = Some(format!("in top-level {name}"));
                 }
             }
-            self.below("properties", Some(name), property, &below);
+            let structural =
+                structural.and_then(|structural| structural.properties.get(name)).map(|schema| &**schema);
+            self.below("properties", Some(name), property, structural, &below);
         }
     }
 

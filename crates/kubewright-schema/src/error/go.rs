@@ -1,6 +1,6 @@
 //! How Go prints values. Error texts contain them, so they must come out byte for byte alike.
 
-use std::fmt::Write;
+use std::{fmt::Write, ops::Range};
 
 use serde_json::{Number, Value};
 
@@ -38,26 +38,42 @@ pub(crate) fn is_printable(c: char) -> bool {
     }
 }
 
-/// Go's `%v` of a 64-bit float: the shortest digits, with an exponent below 1e-4 and from 1e21 on.
+/// Go's `%v` of a 64-bit float: the shortest digits, with an exponent below 1e-4 and from 1e6 on.
 pub(crate) fn float(value: f64) -> String {
-    shortest(value, -4, 2)
+    shortest(value, -4..6, 2)
 }
 
 /// A float as Go's `encoding/json` writes it.
 fn json_float(value: f64) -> String {
-    shortest(value, -6, 1)
+    shortest(value, -6..21, 1)
 }
 
-fn shortest(value: f64, least_exponent: i32, exponent_digits: usize) -> String {
+/// The shortest digits that stand for the value, padded with zeros where `plain` holds the exponent. Rust would write
+/// the exact value instead.
+fn shortest(value: f64, plain: Range<i32>, least_digits: usize) -> String {
     let scientific = format!("{value:e}");
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    if value == 0.0 || (least_exponent..21).contains(&exponent) {
-        return format!("{value}");
+    if !plain.contains(&exponent) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        let width = if exponent < 0 { least_digits } else { 2 };
+        return format!("{mantissa}e{sign}{:0width$}", exponent.unsigned_abs());
     }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    let width = if exponent < 0 { exponent_digits } else { 2 };
-    format!("{mantissa}e{sign}{:0width$}", exponent.unsigned_abs())
+    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
+    let digits = mantissa.replace('.', "");
+    match usize::try_from(exponent) {
+        Err(_) => {
+            let zeros = usize::try_from(-exponent - 1).unwrap_or(0);
+            format!("{sign}0.{}{digits}", "0".repeat(zeros))
+        }
+        Ok(exponent) if digits.len() <= exponent + 1 => {
+            format!("{sign}{digits}{}", "0".repeat(exponent + 1 - digits.len()))
+        }
+        Ok(exponent) => {
+            let (whole, fraction) = digits.split_at(exponent + 1);
+            format!("{sign}{whole}.{fraction}")
+        }
+    }
 }
 
 /// Go's `%v` of a JSON number after Kubernetes decoded it: integers that fit 64 signed bits stay integers,
@@ -158,14 +174,21 @@ mod tests {
 
     #[test]
     fn floats_print_as_in_go() {
-        let cases: [(f64, &str, &str); 8] = [
+        let cases: [(f64, &str, &str); 15] = [
+            (0.0, "0", "0"),
             (1.0, "1", "1"),
-            (1.5, "1.5", "1.5"),
-            (100_000_000.0, "100000000", "100000000"),
+            (-1.5, "-1.5", "-1.5"),
+            (100_000.0, "100000", "100000"),
+            (123_456.0, "123456", "123456"),
+            (1_000_000.0, "1e+06", "1000000"),
+            (12_345_678.5, "1.23456785e+07", "12345678.5"),
+            (9.223_372_036_854_776e18, "9.223372036854776e+18", "9223372036854776000"),
+            (1e20, "1e+20", "100000000000000000000"),
             (1e21, "1e+21", "1e+21"),
             (1.5e300, "1.5e+300", "1.5e+300"),
             (0.0001, "0.0001", "0.0001"),
             (0.000_05, "5e-05", "0.00005"),
+            (1e-7, "1e-07", "1e-7"),
             (1e-9, "1e-09", "1e-9"),
         ];
         for (value, verb, encoded) in cases {

@@ -64,7 +64,7 @@ impl Format {
 }
 
 impl TextFormat {
-    fn of(name: &str) -> Option<Self> {
+    pub(crate) fn of(name: &str) -> Option<Self> {
         Some(match name.replace('-', "").as_str() {
             "bsonobjectid" => Self::BsonObjectId,
             "uri" => Self::Uri,

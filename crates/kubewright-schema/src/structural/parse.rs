@@ -315,7 +315,13 @@ impl Reader {
 fn compile_rules(schema: &mut Schema, is_object: bool) {
     let mut rules = std::mem::take(&mut schema.validations);
     for rule in &mut rules {
-        rule.compiled = Compiled::new(&rule.rule, &rule.message_expression, schema, is_object);
+        rule.compiled = Compiled::new(
+            &rule.rule,
+            &rule.message_expression,
+            schema,
+            is_object,
+            rule.optional_old_self == Some(true),
+        );
     }
     schema.validations = rules;
 }

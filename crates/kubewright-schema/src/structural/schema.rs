@@ -253,9 +253,11 @@ impl fmt::Debug for Structural {
 impl Schema {
     /// The types a value may have, as error texts list them.
     pub(crate) fn types(&self) -> &'static [SchemaType] {
-        if self.int_or_string {
-            return &[SchemaType::Integer, SchemaType::String];
-        }
+        if self.int_or_string { &[SchemaType::Integer, SchemaType::String] } else { self.written_types() }
+    }
+
+    /// The type as written, as a list.
+    pub(crate) fn written_types(&self) -> &'static [SchemaType] {
         match self.schema_type {
             None => &[],
             Some(SchemaType::Array) => &[SchemaType::Array],

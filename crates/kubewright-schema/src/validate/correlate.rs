@@ -22,15 +22,11 @@ impl<'a> Correlated<'a> {
         })
     }
 
-    /// The item `index` of the new list. Only the items of a list of type map have an identity that survives.
+    /// The item `index` of the new list, if it has an old version.
     pub(crate) fn item(self, index: usize) -> Option<Self> {
         let schema = self.schema.items.as_deref()?;
-        if self.schema.list_type != Some(ListType::Map) {
-            return None;
-        }
         let new = self.new.as_array()?.get(index)?;
-        let key = self.key(new)?;
-        let old = self.old.as_array()?.iter().find(|old| self.key(old).as_ref() == Some(&key))?;
+        let old = old_item(self.schema, new, self.old)?;
         Some(Self { new, old, schema })
     }
 
@@ -54,9 +50,22 @@ impl<'a> Correlated<'a> {
             (new, old) => new == old,
         }
     }
+}
 
-    fn key<'v>(&self, item: &'v Value) -> Option<Vec<Option<&'v Value>>> {
-        let item = item.as_object()?;
-        Some(self.schema.list_map_keys.iter().map(|key| item.get(key)).collect())
+/// The old version of an item. Only the items of a list of type map have an identity that survives: the values of
+/// their keys, all of which must be there.
+pub(crate) fn old_item<'a>(list: &Schema, item: &Value, old: &'a Value) -> Option<&'a Value> {
+    if list.list_type != Some(ListType::Map) || list.list_map_keys.is_empty() {
+        return None;
     }
+    let key = |item: &Value, name: &String| {
+        item.as_object()?
+            .get(name)
+            .filter(|key| !key.is_null() && !key.is_object() && !key.is_array())
+            .cloned()
+    };
+    let keys =
+        |item: &Value| list.list_map_keys.iter().map(|name| key(item, name)).collect::<Option<Vec<Value>>>();
+    let wanted = keys(item)?;
+    old.as_array()?.iter().find(|old| keys(old).as_ref() == Some(&wanted))
 }

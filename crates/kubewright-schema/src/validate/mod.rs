@@ -13,8 +13,9 @@ mod text_format;
 mod values;
 
 use serde_json::Value;
+use values::Reading;
 
-pub(crate) use correlate::Correlated;
+pub(crate) use correlate::{Correlated, old_item};
 
 use crate::{
     error::{ErrorList, FieldPath},
@@ -52,7 +53,12 @@ impl Schema {
 
     /// The part of [`Schema::validate`] that looks at each value by itself.
     pub fn validate_values(&self, value: &Value, old: Option<&Value>, path: &FieldPath) -> ErrorList {
-        values::validate(self, value, old, path)
+        values::validate(self, value, old, path, Reading::Objects)
+    }
+
+    /// [`Schema::validate_values`] for a default of this schema.
+    pub(crate) fn validate_default(&self, value: &Value, path: &FieldPath) -> ErrorList {
+        values::validate(self, value, None, path, Reading::Defaults)
     }
 
     /// The part of [`Schema::validate`] that looks at the meta of embedded resources.
@@ -290,6 +296,20 @@ mod tests {
         );
         assert!(schema.validate(&old, Some(&old), &FieldPath::root()).is_empty());
         assert_eq!(schema.validate(&old, None, &FieldPath::root()).len(), 4);
+    }
+
+    #[test]
+    fn items_without_all_their_keys_have_no_old_version() {
+        let schema = field(&json!({
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["name"],
+            "items": {"type": "object", "properties": {
+                "name": {"type": "string"}, "v": {"type": "string", "maxLength": 1},
+            }},
+        }));
+        let object = json!({"spec": {"x": [{"v": "long"}]}});
+        assert_eq!(schema.validate(&object, Some(&object), &FieldPath::root()).len(), 1);
     }
 
     #[test]

@@ -151,7 +151,7 @@ fn display(number: Numeric) -> String {
 /// Whether a number, or a bound of it, fits the type and format of the schema.
 fn range_error(walk: &Walk<'_>, schema: &Schema, number: Numeric, what: &str) -> Option<FieldError> {
     let format = schema.checked_format;
-    let fits = match schema.types() {
+    let fits = match walk.types(schema) {
         [SchemaType::Integer] => {
             let integer = match number {
                 Numeric::Integer(integer) => Some(integer),
@@ -171,7 +171,7 @@ fn range_error(walk: &Walk<'_>, schema: &Schema, number: Numeric, what: &str) ->
     if fits {
         return None;
     }
-    let name = schema.types().first().map_or("", |schema_type| schema_type.as_str());
+    let name = walk.types(schema).first().map_or("", |schema_type| schema_type.as_str());
     let place = &walk.name;
     Some(walk.general(&if format.is_some() {
         format!("{what} value must be of type {name} with format {} in {place}", schema.format)

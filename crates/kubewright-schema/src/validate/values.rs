@@ -14,11 +14,26 @@ use super::{
 };
 use crate::{
     error::{ErrorList, FieldError, FieldPath, go},
-    structural::{AdditionalProperties, Format, Schema, SchemaType, Structural},
+    structural::{AdditionalProperties, Format, Schema, SchemaType, Structural, TextFormat},
 };
 
-pub(super) fn validate(schema: &Schema, value: &Value, old: Option<&Value>, prefix: &FieldPath) -> ErrorList {
-    let mut walk = Walk { prefix, name: String::new() };
+/// How a schema is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// For objects: formats that are not known do not count, and an int-or-string has two types.
+    Objects,
+    /// For the defaults of a definition, where a real server forgets both.
+    Defaults,
+}
+
+pub(super) fn validate(
+    schema: &Schema,
+    value: &Value,
+    old: Option<&Value>,
+    prefix: &FieldPath,
+    reading: Reading,
+) -> ErrorList {
+    let mut walk = Walk { prefix, name: String::new(), reading };
     walk.node(schema, value, old.map(|old| Correlated { new: value, old, schema })).errors
 }
 
@@ -35,6 +50,7 @@ pub(super) struct Outcome {
 pub(super) struct Walk<'p> {
     prefix: &'p FieldPath,
     pub(super) name: String,
+    reading: Reading,
 }
 
 impl Outcome {
@@ -72,7 +88,7 @@ impl Walk<'_> {
             return outcome;
         }
 
-        if !schema.types().is_empty() || schema.checked_format.is_some() {
+        if !self.types(schema).is_empty() || self.has_format(schema) {
             match self.type_error(schema, value) {
                 Some(error) => outcome.errors.push(error),
                 None => outcome.passed(),
@@ -87,7 +103,7 @@ impl Walk<'_> {
             Value::String(text) => {
                 outcome.add(self.string(schema, text));
                 outcome.passed();
-                if let Some(Format::Text(format)) = schema.checked_format {
+                if let Some(format) = self.text_format(schema) {
                     if !text_format::matches(format, text) {
                         outcome.errors.push(self.wrong_format(&schema.format, text));
                     }
@@ -119,13 +135,35 @@ impl Walk<'_> {
 
     // === types ===
 
+    pub(super) fn types(&self, schema: &Schema) -> &'static [SchemaType] {
+        match self.reading {
+            Reading::Objects => schema.types(),
+            Reading::Defaults => schema.written_types(),
+        }
+    }
+
+    fn has_format(&self, schema: &Schema) -> bool {
+        match self.reading {
+            Reading::Objects => schema.checked_format.is_some(),
+            Reading::Defaults => !schema.format.is_empty(),
+        }
+    }
+
+    fn text_format(&self, schema: &Schema) -> Option<TextFormat> {
+        match (self.reading, schema.checked_format) {
+            (Reading::Objects, Some(Format::Text(format))) => Some(format),
+            (Reading::Objects, _) => None,
+            (Reading::Defaults, _) => TextFormat::of(&schema.format),
+        }
+    }
+
     fn null_error(&self, schema: &Schema) -> Option<FieldError> {
-        let types = schema.types();
+        let types = self.types(schema);
         (!types.is_empty() && !schema.nullable).then(|| self.wrong_type(&type_names(types), "null"))
     }
 
     fn type_error(&self, schema: &Schema, value: &Value) -> Option<FieldError> {
-        let types = schema.types();
+        let types = self.types(schema);
         let (found, found_format) = match value {
             Value::Null => return None,
             Value::Bool(_) => (SchemaType::Boolean, ""),
@@ -142,7 +180,7 @@ impl Walk<'_> {
             || (found == SchemaType::Number && is_whole && types.contains(&SchemaType::Integer))
             || (found == SchemaType::Integer && types.contains(&SchemaType::Number));
         let is_text_like = matches!(value, Value::String(_) | Value::Array(_));
-        let has_format = schema.checked_format.is_some();
+        let has_format = self.has_format(schema);
         if !is_text_like && has_format && !fits && found_format != schema.format {
             return Some(self.wrong_type(&schema.format, found_format));
         }
