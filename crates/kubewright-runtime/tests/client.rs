@@ -211,6 +211,12 @@ async fn a_missing_kind_is_told_from_a_missing_object() {
     assert!(error.is_unknown_kind(), "{error}");
 }
 
+async fn created_last(client: &Client) -> ConfigMap {
+    let configs =
+        client.live().list::<ConfigMap>(ListOptions::in_namespace("default")).await.expect("a list");
+    configs.into_iter().next_back().expect("an object")
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_manager_reads_declared_kinds_from_its_cache_and_records_events() {
     let server = server();
@@ -232,6 +238,12 @@ async fn a_manager_reads_declared_kinds_from_its_cache_and_records_events() {
 
     assert!(client.get::<ConfigMap>(key("a")).await.expect("an answer").is_none());
     client.create(&config("b", &json!({"x": "1"}))).await.expect("created");
+    client.wait_for_cache(&created_last(&client).await, Duration::from_secs(5)).await.expect("seen");
+    assert!(client.get::<ConfigMap>(key("b")).await.expect("an answer").is_some());
+    let mut future = config("b", &json!({}));
+    future.metadata.resource_version = Some("999999".into());
+    let error = client.wait_for_cache(&future, Duration::from_secs(5)).await.expect_err("not written yet");
+    assert!(matches!(error, ClientError::Stale { .. }), "{error}");
     let created = client.create(&config("a", &json!({}))).await.expect("created");
     informer.wait_until(|informer| informer.get(&key("a")).is_some()).await;
     let read = client.get::<ConfigMap>(key("a")).await.expect("an answer").expect("an object");

@@ -64,6 +64,42 @@ impl Client {
         Ok(objects)
     }
 
+    /// Waits until the cache has seen `written`, an object that a write returned, so that the reads after it show
+    /// this version or a newer one: read your own writes, where the next step needs it.
+    ///
+    /// Mostly nothing needs to wait, because the write itself brings an event and another reconciliation.
+    ///
+    /// ```no_run
+    /// # use std::time::Duration;
+    /// # use k8s_openapi::api::core::v1::ConfigMap;
+    /// # use kubewright_runtime::{Result, client::Client};
+    /// # async fn example(client: Client, config: ConfigMap) -> Result<()> {
+    /// let written = client.apply(&config).await?;
+    /// client.wait_for_cache(&written, Duration::from_secs(1)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Stale`] if the cache has not seen it by then; otherwise as [`get`](Self::get).
+    pub async fn wait_for_cache<K: Kind>(&self, written: &K, timeout: Duration) -> Result<()> {
+        let target = Target::of::<K>();
+        let mut key = Request::of(written);
+        if target.scope == Scope::Cluster {
+            key.namespace = None;
+        }
+        let version = written.meta().resource_version.clone().unwrap_or_default();
+        let informer = self.informer::<K>(key.namespace.as_deref()).await?;
+        let seen = informer.wait_until(|informer| has_seen(informer, &key, &version));
+        // Asked once more at the end: a bookmark moves the cache on and wakes nobody.
+        if tokio::time::timeout(timeout, seen).await.is_ok() || has_seen(&informer, &key, &version) {
+            return Ok(());
+        }
+        let kind = target.kind.into_owned();
+        Err(ClientError::Stale { kind, key, resource_version: version, waited: timeout })
+    }
+
     /// The informer that has the objects of this namespace, once it has them.
     async fn informer<K: Kind>(&self, namespace: Option<&str>) -> Result<Informer<K>> {
         let kind = || K::kind(&()).into_owned();
@@ -88,4 +124,23 @@ impl Client {
         }
         Ok(informer)
     }
+}
+
+/// Whether the cache has an object at this version or a newer one, or has come past it and does not have the
+/// object, because it was deleted since or a selector leaves it out.
+///
+/// Versions are compared as numbers, which Kubernetes allows since KEP-5504; a server whose versions are none is
+/// served as far as equality goes.
+fn has_seen<K: Kind>(informer: &Informer<K>, key: &Request, version: &str) -> bool {
+    let reached = |seen: Option<&str>| match (seen.map(str::parse::<u64>), version.parse::<u64>()) {
+        (Some(Ok(seen)), Ok(version)) => seen >= version,
+        _ => seen == Some(version),
+    };
+    let object = informer.get(key);
+    reached(object.as_ref().and_then(|object| object.meta().resource_version.as_deref()))
+        || informer
+            .watches()
+            .iter()
+            .filter(|watch| watch.namespace.is_none() || watch.namespace == key.namespace)
+            .all(|watch| reached(watch.resource_version.as_deref()))
 }

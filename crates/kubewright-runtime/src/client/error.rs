@@ -2,6 +2,8 @@ use std::{fmt, time::Duration};
 
 use kube::core::Status;
 
+use crate::Request;
+
 /// Why a call of the [`Client`](super::Client) failed.
 ///
 /// The message names what was attempted, on which object, what the server said, and for a missing
@@ -97,6 +99,19 @@ pub enum ClientError {
         kind: String,
         /// The last failure of its watch, if it failed.
         cause: Option<String>,
+    },
+
+    /// The cache did not see a write in time.
+    #[error("the cache has not seen version {resource_version} of {kind} \"{key}\" within {}ms", waited.as_millis())]
+    Stale {
+        /// The kind.
+        kind: String,
+        /// The object's key.
+        key: Request,
+        /// The version that was written.
+        resource_version: String,
+        /// How long it was waited.
+        waited: Duration,
     },
 
     /// A cached list by an index that the kind does not have.

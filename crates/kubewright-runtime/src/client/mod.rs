@@ -24,6 +24,7 @@ pub use create_or_patch::OperationResult;
 pub use dynamic::DynamicClient;
 pub use error::{ClientError, MissingPermission, Operation};
 pub use handle::{Client, FieldValidation};
+pub use json_patch;
 pub use kind::Kind;
 pub(crate) use kind::Target;
 pub use live::Live;

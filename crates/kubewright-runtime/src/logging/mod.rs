@@ -22,7 +22,7 @@ use crate::{
 ///
 /// If the filter of the options is none.
 pub fn init(options: &Options) -> Result<()> {
-    let filter = EnvFilter::try_new(&options.log_level).map_err(|error| {
+    let filter = EnvFilter::try_new(directives(&options.log_level)).map_err(|error| {
         Error::setup(format!("--log-level {:?} is no level and no filter: {error}", options.log_level))
     })?;
     let output: Box<dyn Layer<Registry> + Send + Sync> = match options.log_format {
@@ -37,9 +37,25 @@ pub fn init(options: &Options) -> Result<()> {
     Ok(())
 }
 
+/// kube logs every answer above 500 as an error, also those that it retries and those that a watch expects. Ours
+/// tell what failed in the end, so these are left out unless somebody asks for kube's logs.
+fn directives(level: &str) -> String {
+    if level.contains("kube") {
+        level.to_owned()
+    } else {
+        format!("{level},kube_client::client::builder=off")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kubes_own_failures_are_left_out_unless_asked_for() {
+        assert_eq!(directives("info"), "info,kube_client::client::builder=off");
+        assert_eq!(directives("info,kube_client=debug"), "info,kube_client=debug");
+    }
 
     #[test]
     fn a_filter_is_checked_and_a_second_call_does_no_harm() {

@@ -70,3 +70,62 @@ pub(super) fn nowhere() -> kube::Client {
     });
     kube::Client::new(service, "default")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    const KUBECONFIG: &str = r#"
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "https://cluster.example:6443"}}]
+users: [{name: u, user: {token: secret}}]
+contexts: [{name: x, context: {cluster: c, user: u, namespace: shop}}]
+current-context: x
+"#;
+
+    #[tokio::test]
+    async fn the_flag_goes_first() {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        file.write_all(KUBECONFIG.as_bytes()).expect("written");
+        let config = find_cluster(Some(file.path())).await.expect("a cluster");
+        assert_eq!(config.cluster_url.host(), Some("cluster.example"));
+        assert_eq!(config.default_namespace, "shop");
+    }
+
+    #[tokio::test]
+    async fn a_missing_file_is_named() {
+        let error = find_cluster(Some(Path::new("/nowhere/kubeconfig"))).await.expect_err("no file");
+        assert!(error.to_string().starts_with("cannot use the kubeconfig /nowhere/kubeconfig: "), "{error}");
+    }
+
+    #[tokio::test]
+    async fn each_attempt_is_counted_under_the_host() {
+        let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+        let address = socket.local_addr().expect("an address");
+        tokio::spawn(async move {
+            let mut codes = ["503 Service Unavailable", "200 OK"].iter();
+            while let (Ok((mut stream, _)), Some(code)) = (socket.accept().await, codes.next()) {
+                use tokio::io::{AsyncReadExt, AsyncWriteExt};
+                let mut request = [0; 4096];
+                let _ = stream.read(&mut request).await;
+                let answer = format!("HTTP/1.1 {code}\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}");
+                let _ = stream.write_all(answer.as_bytes()).await;
+            }
+        });
+        let metrics = Metrics::new();
+        let config = Config::new(format!("http://{address}").parse().expect("a url"));
+        let client = connect(config, &metrics).expect("a client");
+        let request = http::Request::get("/version").body(Vec::new()).expect("a request");
+        client.request_text(request).await.expect("the second attempt succeeds");
+        let text = metrics.encode();
+        for code in ["200", "503"] {
+            let series = format!(
+                "rest_client_requests_total{{code=\"{code}\",host=\"{address}\",method=\"GET\"}} 1\n"
+            );
+            assert!(text.contains(&series), "{series} is missing in\n{text}");
+        }
+    }
+}

@@ -90,6 +90,7 @@ impl Manager {
         if builder.options.mode == Mode::PrintCrds {
             return builder.client(nowhere()).build();
         }
+        builder.metrics.register_process();
         let config = find_cluster(builder.options.kubeconfig.as_deref()).await?;
         builder.config(config)?.build()
     }

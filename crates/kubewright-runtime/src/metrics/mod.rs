@@ -8,6 +8,7 @@
 
 mod controller;
 mod events;
+mod process;
 mod queue;
 mod registry;
 mod requests;

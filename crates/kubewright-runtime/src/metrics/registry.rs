@@ -14,7 +14,8 @@ use prometheus_client::{
 };
 
 use super::{
-    ControllerMetrics, EventMetrics, RequestMetrics, WatchLabels, WatchMetrics, WorkQueueMetrics, text,
+    ControllerMetrics, EventMetrics, RequestMetrics, WatchLabels, WatchMetrics, WorkQueueMetrics,
+    process::Process, text,
 };
 
 /// Label names and values, in the order of the names.
@@ -134,6 +135,12 @@ impl Metrics {
     /// ```
     pub fn register<T>(&self, register: impl FnOnce(&mut Registry) -> T) -> T {
         register(&mut lock(&self.shared.registry))
+    }
+
+    /// Adds the `process_*` metrics of this process. A manager made by [`Manager::new`](crate::manager::Manager::new)
+    /// has them.
+    pub fn register_process(&self) {
+        lock(&self.shared.registry).register_collector(Box::new(Process));
     }
 
     /// Calls `sample` before each scrape, to set what is cheaper to measure on demand.
