@@ -9,7 +9,7 @@ use std::{
 };
 
 use kube::{Resource, core::ApiResource};
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 use super::{
     decode::Undecodable,
@@ -44,8 +44,9 @@ pub(super) struct Shared<K> {
     /// Locked from before the store changes until the last handler has seen the change, so that handlers see
     /// changes in order and a late handler sees each object exactly once. Never locked with `store` held.
     handlers: Mutex<Vec<Handler<K>>>,
-    /// Counts changes.
-    progress: watch::Sender<u64>,
+    /// Told after each change. It wakes those who wait in their order; a watch channel would pick at random,
+    /// and two runs would differ.
+    progress: Notify,
 }
 
 pub(super) type UndecodableHook = Arc<dyn Fn(&Undecodable) + Send + Sync>;
@@ -157,12 +158,13 @@ impl<K: Resource + Send + Sync + 'static> Informer<K> {
 
     /// Waits until `condition` holds, which is asked now and after each change, as for an own write to arrive.
     pub async fn wait_until(&self, mut condition: impl FnMut(&Self) -> bool) {
-        let mut progress = self.shared.progress.subscribe();
-        while !condition(self) {
-            if progress.changed().await.is_err() {
-                // The sender is in what `self` holds, so it is there.
+        loop {
+            // From before the condition is asked, so that a change in between is not missed.
+            let progress = self.shared.progress.notified();
+            if condition(self) {
                 return;
             }
+            progress.await;
         }
     }
 
@@ -225,7 +227,7 @@ impl<K> Shared<K> {
             store: RwLock::default(),
             watches,
             handlers: Mutex::default(),
-            progress: watch::Sender::new(0),
+            progress: Notify::new(),
         }
     }
 
@@ -235,7 +237,7 @@ impl<K> Shared<K> {
     }
 
     pub(super) fn progressed(&self) {
-        self.progress.send_modify(|changes| *changes = changes.wrapping_add(1));
+        self.progress.notify_waiters();
     }
 }
 
