@@ -153,11 +153,11 @@ impl Entry {
     }
 }
 
-/// Whether a request ends the tracking: an empty list, or a list of one empty entry.
-pub(super) fn is_reset(object: &Value) -> bool {
+/// Whether a request ends the tracking: a list of one empty entry, or an empty list if that counts.
+pub(super) fn is_reset(object: &Value, empty_counts: bool) -> bool {
     match object.pointer("/metadata/managedFields") {
         Some(Value::Array(entries)) => match entries.as_slice() {
-            [] => true,
+            [] => empty_counts,
             [Value::Object(entry)] => entry.is_empty(),
             [Value::Null] => true,
             _ => false,

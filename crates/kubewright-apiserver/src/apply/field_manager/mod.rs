@@ -147,8 +147,9 @@ impl FieldManager {
     /// The object `new` as it is to be stored after `manager` wrote it by other means than apply:
     /// with `metadata.managedFields` that give the manager what it changed of `live`.
     ///
-    /// `live` is null for a create. A client that sends an empty list (or a list of one empty entry)
-    /// ends the tracking of the object. Objects whose tracking ended, or that were created
+    /// `live` is null for a create. A client that sends a list of one empty entry ends the tracking of
+    /// the object; an empty list does so for built-in kinds only, because the metadata of custom
+    /// resources is decoded without empty lists. Objects whose tracking ended, or that were created
     /// without, are not tracked until the next apply. Nothing here fails: if the objects do not fit
     /// their type, the managed fields of `live` stay.
     pub fn update(&self, live: &Value, mut new: Value, manager: &str, now: Timestamp) -> Value {
@@ -204,7 +205,7 @@ impl FieldManager {
             return Some(Managed::read(live).unwrap_or_default());
         }
         new.as_object()?;
-        if entries::is_reset(new) {
+        if entries::is_reset(new, self.go_type.is_some()) {
             return Some(Managed::default());
         }
         // Clients that do not know managed fields must not lose them by leaving them out.

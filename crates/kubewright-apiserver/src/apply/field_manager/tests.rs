@@ -296,3 +296,20 @@ fn an_applied_built_in_object_is_in_canonical_form() {
     let live = stored(applied);
     assert_eq!(manager.apply(Some(&live), &config, "one", false, time(9)).unwrap()["spec"], live["spec"]);
 }
+
+#[test]
+fn custom_resources_are_tracked_until_an_empty_entry() {
+    let kind = GroupVersionKind::new("example.com", "v1", "Widget");
+    let ty = crate::apply::schema::openapi::object_type(&json!({"type": "object",
+        "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}}}));
+    let versions = Versions::one("example.com/v1", ty.unwrap());
+    let manager = FieldManager::new(kind, "", versions, &FieldManager::reset_status());
+    let object = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"size": 1}});
+    let live = stored(manager.update(&Value::Null, object, "one", time(0)));
+    assert_eq!(entries(&live), [entry("one", "Update", &json!({"f:spec": {".": {}, "f:size": {}}}))]);
+    let mut new = live.clone();
+    new["metadata"]["managedFields"] = json!([]);
+    assert_eq!(manager.update(&live, new.clone(), "one", time(1)), live);
+    new["metadata"]["managedFields"] = json!([{}]);
+    assert!(entries(&manager.update(&live, new, "one", time(1))).is_empty());
+}

@@ -231,3 +231,6 @@ impl fmt::Display for TypeError {
         f.write_str(&self.message)
     }
 }
+
+#[cfg(test)]
+mod tests;
