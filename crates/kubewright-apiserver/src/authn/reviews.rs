@@ -44,6 +44,9 @@ impl Authenticator {
             }
             Err(error) => json!({"user": {}, "error": error.to_string()}),
         };
+        if !review["metadata"].is_object() {
+            review["metadata"] = json!({});
+        }
         Ok(review)
     }
 

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Attributes, Authorizer, Target, aggregate};
 use crate::{
+    selector::{label_key_errors, label_value_errors},
     status::{Cause, GroupKind, Status},
     user::User,
 };
@@ -18,7 +19,7 @@ impl Authorizer {
     pub fn review_access(&self, review: Value) -> Result<Value, Status> {
         let mut causes = check_spec(&review);
         causes.extend(check_subject(&review));
-        causes.extend(check_metadata(&review));
+        causes.extend(check_metadata(&review, "must be empty"));
         self.review(review, None, causes)
     }
 
@@ -29,7 +30,7 @@ impl Authorizer {
     pub fn review_local_access(&self, review: Value) -> Result<Value, Status> {
         let mut causes = check_spec(&review);
         causes.extend(check_subject(&review));
-        causes.extend(check_metadata(&review));
+        causes.extend(check_metadata(&review, "must be empty except for namespace"));
         if let Some(resource) = given(&review, "/spec/resourceAttributes") {
             let namespace = text(resource, "namespace");
             if namespace != text(&review["metadata"], "namespace") {
@@ -50,7 +51,7 @@ impl Authorizer {
     /// 422 when it does not say what it is about.
     pub fn review_own_access(&self, user: &User, review: Value) -> Result<Value, Status> {
         let mut causes = check_spec(&review);
-        causes.extend(check_metadata(&review));
+        causes.extend(check_metadata(&review, "must be empty"));
         self.review(review, Some(user), causes)
     }
 
@@ -106,6 +107,9 @@ impl Authorizer {
             status["reason"] = json!(decision.reason);
         }
         review["status"] = status;
+        if !review["metadata"].is_object() {
+            review["metadata"] = json!({});
+        }
         Ok(review)
     }
 }
@@ -156,16 +160,61 @@ fn check_spec(review: &Value) -> Vec<Cause> {
         causes.push(Cause::invalid("spec", &path.map(internal).unwrap_or_default(), detail));
     }
     for selector in ["fieldSelector", "labelSelector"] {
-        let Some(given) = resource.and_then(|resource| resource.get(selector)) else { continue };
-        let raw = text(given, "rawSelector");
-        let requirements = given.get("requirements").and_then(Value::as_array);
-        if !raw.is_empty() && requirements.is_some_and(|requirements| !requirements.is_empty()) {
-            let field = format!("spec.resourceAttributes.{selector}.rawSelector");
-            let detail = "may not specified at the same time as requirements";
-            causes.push(Cause::invalid(field, &json!(raw), detail));
+        if let Some(given) = resource.and_then(|resource| resource.get(selector)).filter(|own| !own.is_null())
+        {
+            let path = format!("spec.resourceAttributes.{selector}");
+            check_selector(given, &path, selector == "labelSelector", &mut causes);
         }
     }
     causes
+}
+
+/// A selector in one form: as text, or as requirements that make sense.
+fn check_selector(selector: &Value, path: &str, is_label: bool, causes: &mut Vec<Cause>) {
+    let raw = text(selector, "rawSelector");
+    let requirements = selector.get("requirements").and_then(Value::as_array).map(Vec::as_slice);
+    let requirements = requirements.unwrap_or_default();
+    match (raw.is_empty(), requirements.is_empty()) {
+        (false, false) => {
+            let detail = "may not specified at the same time as requirements";
+            causes.push(Cause::invalid(format!("{path}.rawSelector"), &json!(raw), detail));
+        }
+        (true, true) => {
+            let detail = format!("when {path} is specified, requirements or rawSelector is required");
+            causes.push(Cause::required(format!("{path}.requirements"), &detail));
+        }
+        _ => {}
+    }
+    for (index, requirement) in requirements.iter().enumerate() {
+        let path = format!("{path}.requirements[{index}]");
+        let key = text(requirement, "key");
+        let values = requirement.get("values").and_then(Value::as_array).map(Vec::as_slice);
+        let values = values.unwrap_or_default();
+        if !is_label && key.is_empty() {
+            causes.push(Cause::required(format!("{path}.key"), "must be specified"));
+        }
+        match text(requirement, "operator") {
+            "In" | "NotIn" if values.is_empty() => {
+                let detail = "must be specified when `operator` is 'In' or 'NotIn'";
+                causes.push(Cause::required(format!("{path}.values"), detail));
+            }
+            "Exists" | "DoesNotExist" if !values.is_empty() => {
+                let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+                causes.push(Cause::forbidden(format!("{path}.values"), detail));
+            }
+            _ => {}
+        }
+        if is_label {
+            let invalid = |field: String, value: &str, errors: Vec<String>| {
+                let invalid = move |error: String| Cause::invalid(field.clone(), &json!(value), &error);
+                errors.into_iter().map(invalid).collect::<Vec<_>>()
+            };
+            causes.extend(invalid(format!("{path}.key"), key, label_key_errors(key)));
+            for (index, value) in values.iter().filter_map(Value::as_str).enumerate() {
+                causes.extend(invalid(format!("{path}.values[{index}]"), value, label_value_errors(value)));
+            }
+        }
+    }
 }
 
 fn check_subject(review: &Value) -> Option<Cause> {
@@ -177,13 +226,13 @@ fn check_subject(review: &Value) -> Option<Cause> {
 }
 
 /// A review has no metadata but that of every request.
-fn check_metadata(review: &Value) -> Option<Cause> {
+fn check_metadata(review: &Value, detail: &str) -> Option<Cause> {
     let metadata = review.get("metadata")?;
     let given = metadata
         .as_object()?
         .iter()
         .any(|(key, value)| !matches!(key.as_str(), "managedFields" | "namespace") && !value.is_null());
-    given.then(|| Cause::invalid("metadata", metadata, "must be empty"))
+    given.then(|| Cause::invalid("metadata", metadata, detail))
 }
 
 /// The attributes of a path as kube-apiserver prints them.
@@ -261,6 +310,31 @@ mod tests {
                     .to_owned(),
             ),
         ];
+        let selectors = [
+            (
+                json!({"fieldSelector": {}}),
+                "fieldSelector.requirements: Required value: when spec.resourceAttributes.fieldSelector is \
+                 specified, requirements or rawSelector is required",
+            ),
+            (
+                json!({"fieldSelector": {"requirements": [{"key": "a", "operator": "In"}]}}),
+                "fieldSelector.requirements[0].values: Required value: must be specified when `operator` is 'In' or \
+                 'NotIn'",
+            ),
+            (
+                json!({"labelSelector": {"requirements": [{"key": "a", "operator": "Exists", "values": ["b"]}]}}),
+                "labelSelector.requirements[0].values: Forbidden: may not be specified when `operator` is 'Exists' \
+                 or 'DoesNotExist'",
+            ),
+            (
+                json!({"labelSelector": {"requirements": [{"key": "/a", "operator": "Exists"}]}}),
+                "labelSelector.requirements[0].key: Invalid value: \"/a\": prefix part must be non-empty",
+            ),
+        ];
+        let cases = cases.into_iter().chain(selectors.map(|(attributes, text)| {
+            let spec = json!({"user": "u", "resourceAttributes": attributes});
+            (spec, format!("spec.resourceAttributes.{text}"))
+        }));
         for (spec, text) in cases {
             let status = authorizer.review_access(json!({"spec": spec})).expect_err("invalid");
             assert_eq!(status.message, format!(".authorization.k8s.io \"\" is invalid: {text}"));

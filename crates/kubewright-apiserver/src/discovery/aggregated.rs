@@ -22,12 +22,16 @@ pub(super) struct Document {
 pub(super) enum Choice {
     Aggregated,
     Legacy,
+    /// A media type that is served, in a form that is not.
+    OtherForm,
+    /// No media type that is served.
     Nothing,
 }
 
 /// Reads `Accept`. Clauses are tried by their quality, then in their order.
 pub(super) fn choose(headers: &HeaderMap) -> Choice {
     let mut clauses: Vec<(f32, Choice)> = Vec::new();
+    let mut has_media_type = false;
     let accepts = headers.get_all(header::ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
     for clause in accepts.flat_map(|accept| accept.split(',')) {
         let mut parts = clause.split(';').map(str::trim);
@@ -49,6 +53,10 @@ pub(super) fn choose(headers: &HeaderMap) -> Choice {
         let choice = match (transform, group, version) {
             ("", ..) if is_json || is_other => Choice::Legacy,
             ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2") if is_json => Choice::Aggregated,
+            _ if is_json || is_other => {
+                has_media_type = true;
+                continue;
+            }
             _ => continue,
         };
         clauses.push((quality, choice));
@@ -57,7 +65,8 @@ pub(super) fn choose(headers: &HeaderMap) -> Choice {
         return Choice::Legacy;
     }
     clauses.sort_by(|a, b| b.0.total_cmp(&a.0));
-    clauses.first().map_or(Choice::Nothing, |(_, choice)| *choice)
+    let nothing = if has_media_type { Choice::OtherForm } else { Choice::Nothing };
+    clauses.first().map_or(nothing, |(_, choice)| *choice)
 }
 
 impl Document {

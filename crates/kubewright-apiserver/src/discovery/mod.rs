@@ -23,8 +23,11 @@ use self::aggregated::{Choice, Document};
 pub use self::priority::compare_versions;
 use crate::{
     registry::{ResourceDefinition, Resources},
-    status::Status,
+    status::{Details, Reason, Status},
 };
+
+const MEDIA_TYPES: [&str; 3] =
+    ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 
 /// The resources that a server serves at one moment, and the discovery documents that tell of them.
 #[derive(Debug, Default)]
@@ -49,7 +52,8 @@ pub enum Answer {
     Aggregated(Response<Bytes>),
     /// An object to be written in whatever the client accepts.
     Object(Value),
-    /// The client accepts only forms that are not served (406).
+    /// The client accepts only forms that are not served (406), or asks for a version that a group of
+    /// Kubernetes itself does not have (404).
     Refused(Status),
 }
 
@@ -110,17 +114,20 @@ impl Catalog {
         let path = path.strip_suffix('/').unwrap_or(path);
         let mut segments = path.split('/').skip(1);
         let place = (segments.next()?, segments.next(), segments.next(), segments.next());
-        let object = match place {
+        let (object, group) = match place {
             ("api", None, ..) => return Some(self.root(&self.core, uri, headers)),
             ("apis", None, ..) => return Some(self.root(&self.named, uri, headers)),
-            ("api", Some(version), None, _) => self.legacy_resources("", version)?,
-            ("apis", Some(group), None, _) if !group.is_empty() => self.legacy_group(group)?,
+            ("api", Some(version), None, _) => (self.legacy_resources("", version), ""),
+            ("apis", Some(group), None, _) if !group.is_empty() => (self.legacy_group(group), group),
             ("apis", Some(group), Some(version), None) if !group.is_empty() => {
-                self.legacy_resources(group, version)?
+                (self.legacy_resources(group, version), group)
             }
             _ => return None,
         };
-        Some(Answer::Object(object))
+        if object.is_none() && priority::is_built_in(group) && self.has_group(group) {
+            return Some(Answer::Refused(Status::no_such_resource()));
+        }
+        object.map(Answer::Object)
     }
 
     fn root(&self, document: &OnceLock<Document>, uri: &Uri, headers: &HeaderMap) -> Answer {
@@ -136,11 +143,14 @@ impl Catalog {
                 Answer::Object(legacy::versions(address.unwrap_or_default()))
             }
             Choice::Legacy => Answer::Object(self.legacy_groups()),
-            Choice::Nothing => Answer::Refused(Status::not_acceptable(&[
-                "application/json",
-                "application/yaml",
-                "application/vnd.kubernetes.protobuf",
-            ])),
+            // Two parts of a real server answer here, which refuse in words of their own.
+            Choice::Nothing if is_core => {
+                let message =
+                    format!("406: Not Acceptable\n\nAvailable representations: {}", MEDIA_TYPES.join(", "));
+                let status = Status::new(406, Reason::NotAcceptable, message);
+                Answer::Refused(status.with_details(Details::default()))
+            }
+            Choice::Nothing | Choice::OtherForm => Answer::Refused(Status::not_acceptable(&MEDIA_TYPES)),
         }
     }
 
@@ -369,16 +379,14 @@ mod tests {
     #[test]
     fn other_paths_are_not_answered() {
         let catalog = catalog();
-        for path in [
-            "/",
-            "/version",
-            "/api/v2",
-            "/apis/none",
-            "/apis/apps/v2",
-            "/apis/apps/v1/deployments",
-            "/apis//v1",
-        ] {
+        for path in
+            ["/", "/version", "/apis/none", "/apis/example.com/v9", "/apis/apps/v1/deployments", "/apis//v1"]
+        {
             assert!(get(&catalog, path, "*/*").is_none(), "{path}");
+        }
+        for path in ["/api/v2", "/apis/apps/v2"] {
+            let answer = get(&catalog, path, "*/*");
+            assert!(matches!(answer, Some(Answer::Refused(status)) if status.code == 404), "{path}");
         }
         assert!(catalog.has_group("apps") && !catalog.has_group("none"));
         assert_eq!(catalog.preferred_version("autoscaling"), Some("v2"));

@@ -222,6 +222,9 @@ mod tests {
         assert!(bind("status.successful=0", &jobs).matches(&json!({})));
         let events = SelectableFields::built_in("", "v1", "Event");
         assert!(bind("source=kubelet", &events).matches(&json!({"source": {"component": "kubelet"}})));
+        let views = SelectableFields::built_in("events.k8s.io", "v1", "Event");
+        assert!(bind("regarding.name=p", &views).matches(&json!({"involvedObject": {"name": "p"}})));
+        assert!(bind("regarding.name=p", &views).matches(&json!({"regarding": {"name": "p"}})));
         assert!(bind("source=c", &events).matches(&json!({"source": {}, "reportingComponent": "c"})));
     }
 
@@ -243,7 +246,7 @@ mod tests {
             ),
             (
                 SelectableFields::built_in("batch", "v1", "Job"),
-                "field label \"spec.x\" not supported for batchv1.Job",
+                "field label \"spec.x\" not supported for Job",
             ),
             (SelectableFields::custom(true, []), "field label not supported: spec.x"),
         ];

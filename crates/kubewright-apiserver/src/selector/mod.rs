@@ -104,6 +104,8 @@ impl Selection {
     }
 }
 
+pub(crate) use self::names::{label_key_errors, label_value_errors};
+
 /// Go's `%q`: the quoting of strings in Kubernetes' messages.
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 

@@ -4,7 +4,7 @@ const NAME: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const SUBDOMAIN: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
 
 /// What is wrong with a label key; nothing if it is valid.
-pub(super) fn label_key_errors(key: &str) -> Vec<String> {
+pub(crate) fn label_key_errors(key: &str) -> Vec<String> {
     let name_message = || {
         format!(
             "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
@@ -43,7 +43,7 @@ pub(super) fn label_key_errors(key: &str) -> Vec<String> {
 }
 
 /// What is wrong with a label value; nothing if it is valid.
-pub(super) fn label_value_errors(value: &str) -> Vec<String> {
+pub(crate) fn label_value_errors(value: &str) -> Vec<String> {
     let mut errors = Vec::new();
     if value.len() > 63 {
         errors.push("must be no more than 63 bytes".to_owned());

@@ -40,6 +40,9 @@ enum Read {
     Bool,
     /// The number at another path, 0 if absent.
     Number(&'static str),
+    /// The string at the first of these places that is there. An event is stored in the form of the core
+    /// group and shown in that of its own.
+    First(&'static [&'static str]),
     /// `status.podIP`: the first of `podIPs`, else `podIP`.
     PodIp,
     /// An event's `source`: the component, else the reporting component.
@@ -58,7 +61,7 @@ enum Unsupported {
     Quoted(&'static str),
 }
 
-use Read::{Bool, Empty, EventSource, Number, PodIp, Text};
+use Read::{Bool, Empty, EventSource, First, Number, PodIp, Text};
 
 const BUILT_IN: &[BuiltIn] = &[
     BuiltIn {
@@ -154,19 +157,42 @@ const BUILT_IN: &[BuiltIn] = &[
             ("metadata.namespace", Text),
             ("status.successful", Number("/status/succeeded")),
         ],
-        unsupported: Unsupported::Quoted("batchv1.Job"),
+        unsupported: Unsupported::Quoted("Job"),
     },
     BuiltIn {
-        group: "apps",
+        group: "events.k8s.io",
         version: "v1",
-        kind: "StatefulSet",
-        fields: &[("metadata.name", Text), ("metadata.namespace", Text), ("status.successful", Empty)],
-        unsupported: Unsupported::For("appsv1.StatefulSet"),
+        kind: "Event",
+        fields: &[
+            ("metadata.name", Text),
+            ("metadata.namespace", Text),
+            ("regarding.kind", First(&["/regarding/kind", "/involvedObject/kind"])),
+            ("regarding.namespace", First(&["/regarding/namespace", "/involvedObject/namespace"])),
+            ("regarding.name", First(&["/regarding/name", "/involvedObject/name"])),
+            ("regarding.uid", First(&["/regarding/uid", "/involvedObject/uid"])),
+            ("regarding.apiVersion", First(&["/regarding/apiVersion", "/involvedObject/apiVersion"])),
+            (
+                "regarding.resourceVersion",
+                First(&["/regarding/resourceVersion", "/involvedObject/resourceVersion"]),
+            ),
+            ("regarding.fieldPath", First(&["/regarding/fieldPath", "/involvedObject/fieldPath"])),
+            ("reason", Text),
+            ("reportingController", First(&["/reportingController", "/reportingComponent"])),
+            ("type", Text),
+        ],
+        unsupported: Unsupported::Plain,
     },
     BuiltIn {
         group: "certificates.k8s.io",
         version: "v1",
         kind: "CertificateSigningRequest",
+        fields: &[("metadata.name", Text), ("spec.signerName", Text)],
+        unsupported: Unsupported::Plain,
+    },
+    BuiltIn {
+        group: "certificates.k8s.io",
+        version: "v1",
+        kind: "ClusterTrustBundle",
         fields: &[("metadata.name", Text), ("spec.signerName", Text)],
         unsupported: Unsupported::Plain,
     },
@@ -268,6 +294,7 @@ impl SelectableFields {
                 Some(number @ Value::Number(_)) => number.to_string().into(),
                 _ => "0".into(),
             },
+            First(places) => text(places.iter().find_map(|place| object.pointer(place))),
             PodIp => text(object.pointer("/status/podIPs/0/ip").or_else(|| object.pointer("/status/podIP"))),
             EventSource => {
                 let component = text(object.pointer("/source/component"));
