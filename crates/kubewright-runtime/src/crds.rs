@@ -12,8 +12,22 @@ use std::{
 };
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::CustomResourceExt;
 
-use crate::{Error, Result};
+use crate::{Error, Result, client::Kind};
+
+/// A Rust type for a kind that the operator itself defines: what `#[derive(CustomResource)]` makes.
+///
+/// It is implemented for every type that fits.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a custom resource of this operator",
+    note = "for a controller of a built-in kind, or of one that another operator defines, write \
+            `Controller::for_kind::<{Self}>(..)`",
+    note = "for a custom resource, name the kind (`Memcached`), not its spec (`MemcachedSpec`)"
+)]
+pub trait CustomKind: Kind + CustomResourceExt {}
+
+impl<K: Kind + CustomResourceExt> CustomKind for K {}
 
 /// Makes a definition, as `K::crd` of a derived type does.
 pub type DefinitionFn = fn() -> CustomResourceDefinition;
@@ -92,7 +106,7 @@ impl fmt::Debug for Crds {
 
 #[cfg(test)]
 mod tests {
-    use kube::{CustomResource, CustomResourceExt};
+    use kube::CustomResource;
     use schemars::JsonSchema;
     use serde::{Deserialize, Serialize};
 

@@ -123,7 +123,7 @@ async fn every_object_change_and_deletion_is_reconciled() {
             Ok(Action::done())
         }
     });
-    Controller::new::<ConfigMap>(&host).run(reconciler).expect("added");
+    Controller::for_kind::<ConfigMap>(&host).run(reconciler).expect("added");
     let tasks = host.start();
     eventually("the first runs", || log.len() == 2).await;
     assert_eq!(log.take(), ["shop/a", "shop/b"]);
@@ -151,7 +151,7 @@ async fn owners_mapped_objects_and_outside_events_are_reconciled_and_predicates_
     let log = Log::new();
     let writer = log.clone();
     let (sender, receiver) = channel::<ConfigMap>();
-    Controller::new::<ConfigMap>(&host)
+    Controller::for_kind::<ConfigMap>(&host)
         .owns::<Secret>()
         .watches::<Secret>(enqueue_mapped(|secret: &Secret| {
             let labels = secret.metadata.labels.clone().unwrap_or_default();
@@ -217,7 +217,7 @@ async fn a_panic_a_timeout_and_a_failure_hold_up_nobody_else_and_back_off_per_ke
         }
     });
     let timeout = Duration::from_secs(10);
-    Controller::new::<ConfigMap>(&host)
+    Controller::for_kind::<ConfigMap>(&host)
         .max_concurrent_reconciles(2)
         .reconcile_timeout(timeout)
         .run(reconciler)
@@ -287,7 +287,7 @@ async fn results_decide_what_happens_next() {
             }
         }
     });
-    Controller::new::<ConfigMap>(&host).run(reconciler).expect("added");
+    Controller::for_kind::<ConfigMap>(&host).run(reconciler).expect("added");
     let _tasks = host.start();
     tokio::time::sleep(Duration::from_secs(605)).await;
     let after = log.times("shop/after");
@@ -337,7 +337,7 @@ async fn one_key_runs_once_at_a_time_and_again_if_it_changed_meanwhile() {
             Ok(Action::done())
         }
     });
-    Controller::new::<ConfigMap>(&host).max_concurrent_reconciles(3).run(reconciler).expect("added");
+    Controller::for_kind::<ConfigMap>(&host).max_concurrent_reconciles(3).run(reconciler).expect("added");
     let _tasks = host.start();
     tokio::time::sleep(Duration::from_millis(500)).await;
     for number in 0..10 {
@@ -366,7 +366,7 @@ async fn a_stop_lets_running_reconciliations_end_and_gives_up_after_the_limit() 
                 Ok(Action::done())
             }
         });
-        Controller::new::<ConfigMap>(&host).run(reconciler).expect("added");
+        Controller::for_kind::<ConfigMap>(&host).run(reconciler).expect("added");
         let mut tasks = host.start();
         eventually("the first run", || begun.load(Ordering::SeqCst) == 1).await;
         let start = Instant::now();
@@ -390,7 +390,7 @@ async fn a_stop_lets_running_reconciliations_end_and_gives_up_after_the_limit() 
 async fn a_cache_that_does_not_sync_ends_the_controller_with_the_reason() {
     let host = Host::new();
     host.server.set("secrets", Fault::Forbidden);
-    Controller::new::<ConfigMap>(&host)
+    Controller::for_kind::<ConfigMap>(&host)
         .owns::<Secret>()
         .run(reconcile_fn(|_| async { panic!("must not run") }))
         .expect("added");
@@ -405,17 +405,17 @@ async fn a_cache_that_does_not_sync_ends_the_controller_with_the_reason() {
 async fn mistakes_of_the_builder_are_named() {
     let host = Host::new();
     let reconciler = || reconcile_fn(|_| async { Ok(Action::done()) });
-    let error = Controller::new::<ConfigMap>(&host)
+    let error = Controller::for_kind::<ConfigMap>(&host)
         .with_predicate::<Secret>(resource_version_changed())
         .run(reconciler())
         .expect_err("secrets are not watched");
     assert!(error.to_string().contains("Secret") && error.to_string().contains("ConfigMap"), "{error}");
-    let error = Controller::new::<ConfigMap>(&host)
+    let error = Controller::for_kind::<ConfigMap>(&host)
         .max_concurrent_reconciles(0)
         .run(reconciler())
         .expect_err("no worker");
     assert!(error.to_string().contains("at least 1"), "{error}");
-    assert!(Controller::new::<ConfigMap>(&host).named("").run(reconciler()).is_err());
+    assert!(Controller::for_kind::<ConfigMap>(&host).named("").run(reconciler()).is_err());
 }
 
 #[tokio::test(start_paused = true)]
@@ -433,7 +433,7 @@ async fn objects_from_the_start_wait_behind_real_changes() {
             Ok(Action::done())
         }
     });
-    Controller::new::<ConfigMap>(&host)
+    Controller::for_kind::<ConfigMap>(&host)
         .with_informer(InformerOptions::<ConfigMap>::new().namespace("shop"))
         .run(reconciler)
         .expect("added");
@@ -466,7 +466,7 @@ async fn two_runs_of_one_seed_are_equal() {
                 }
             }
         });
-        Controller::new::<ConfigMap>(&host).max_concurrent_reconciles(4).run(reconciler).expect("added");
+        Controller::for_kind::<ConfigMap>(&host).max_concurrent_reconciles(4).run(reconciler).expect("added");
         let _tasks = host.start();
         for round in 0..100 {
             tokio::time::sleep(Duration::from_millis(37)).await;

@@ -147,7 +147,7 @@ async fn a_controller_keeps_what_it_owns() {
             Ok(Action::done())
         }
     });
-    Controller::new::<ConfigMap>(&host).owns::<Secret>().run(reconciler).expect("added");
+    Controller::for_kind::<ConfigMap>(&host).owns::<Secret>().run(reconciler).expect("added");
     cache.start(&host.stop);
     api.create(&PostParams::default(), &config_map("cart", "1")).await.expect("created");
     let secret = |cache: &Cache| {

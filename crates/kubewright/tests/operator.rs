@@ -191,7 +191,10 @@ fn two_runs_with_one_seed_are_equal() {
 async fn the_operator_knows_its_definitions_without_a_cluster() {
     let options = Options::from_command_line(["operator", "crd"]).expect("a valid command line");
     let manager = Manager::new(options).await.expect("a manager without a cluster");
-    manager.register_crd::<Memcached>();
+    Controller::new::<Memcached>(&manager)
+        .owns::<Deployment>()
+        .run(reconcile_fn(|_| async { Ok(Action::done()) }))
+        .expect("a controller");
     let yaml = manager.crds().to_yaml().expect("yaml");
     assert!(yaml.starts_with("---\napiVersion: apiextensions.k8s.io/v1\n"), "{yaml}");
     assert!(yaml.contains("name: memcacheds.cache.example.com\n"), "{yaml}");

@@ -38,7 +38,7 @@ pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
     let adopters = ownership::enqueue_adopters(deployments.clone(), |deployment: &Deployment| {
         ownership::selector(&deployment.spec.selector)
     });
-    Controller::new::<Deployment>(manager)
+    Controller::for_kind::<Deployment>(manager)
         .named(NAME)
         .owns::<ReplicaSet>()
         .watches::<ReplicaSet>(adopters)

@@ -22,7 +22,7 @@ pub(crate) fn run(manager: &Manager, _: &Settings) -> Result<()> {
     let services = manager.cache().declare(InformerOptions::<Service>::new())?;
     let pods = manager.cache().declare(InformerOptions::<Pod>::new())?;
     let slices = manager.cache().declare(InformerOptions::<EndpointSlice>::new())?;
-    Controller::new::<Service>(manager)
+    Controller::for_kind::<Service>(manager)
         .named("endpointslice-controller")
         .owns::<EndpointSlice>()
         .watches(enqueue_services(services.clone()))
@@ -33,7 +33,7 @@ pub(crate) fn run_legacy(manager: &Manager, _: &Settings) -> Result<()> {
     let services = manager.cache().declare(InformerOptions::<Service>::new())?;
     let pods = manager.cache().declare(InformerOptions::<Pod>::new())?;
     let endpoints = manager.cache().declare(InformerOptions::<Endpoints>::new())?;
-    Controller::new::<Service>(manager)
+    Controller::for_kind::<Service>(manager)
         .named("endpoints-controller")
         // Endpoints have the name of their Service.
         .watches(enqueue_mapped(|endpoints: &Endpoints| vec![Request::of(endpoints)]))

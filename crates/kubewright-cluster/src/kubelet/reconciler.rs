@@ -43,7 +43,11 @@ pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
     })?;
     let pods = manager.cache().declare(InformerOptions::<Pod>::new())?;
     let pool = Mutex::new(Leases::new());
-    Controller::new::<Pod>(manager).named(NAME).run(RetryConflicts(KubeletReconciler { context, pods, pool }))
+    Controller::for_kind::<Pod>(manager).named(NAME).run(RetryConflicts(KubeletReconciler {
+        context,
+        pods,
+        pool,
+    }))
 }
 
 /// Registers the node and keeps its lease, until `stop`.

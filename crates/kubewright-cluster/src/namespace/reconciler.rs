@@ -30,7 +30,7 @@ const KUBERNETES: &str = "kubernetes";
 
 pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
     let reconciler = NamespaceReconciler { context: Context::new(manager, settings, NAME) };
-    Controller::new::<Namespace>(manager).named(NAME).run(RetryConflicts(reconciler))
+    Controller::for_kind::<Namespace>(manager).named(NAME).run(RetryConflicts(reconciler))
 }
 
 struct NamespaceReconciler {

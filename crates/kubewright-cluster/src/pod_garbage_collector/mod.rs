@@ -29,7 +29,7 @@ pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
     let pods = manager.cache().declare(InformerOptions::<Pod>::new())?;
     let nodes = manager.cache().declare(InformerOptions::<Node>::new())?;
     let bound = pods.clone();
-    Controller::new::<Pod>(manager)
+    Controller::for_kind::<Pod>(manager)
         .named(NAME)
         .watches(enqueue_mapped(move |node: &Node| {
             let name = node.metadata.name.as_deref();

@@ -33,7 +33,7 @@ pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
     let adopters = ownership::enqueue_adopters(replica_sets.clone(), |rs: &ReplicaSet| {
         ownership::selector(&rs.spec.selector)
     });
-    Controller::new::<ReplicaSet>(manager).named(NAME).owns::<Pod>().watches::<Pod>(adopters).run(
+    Controller::for_kind::<ReplicaSet>(manager).named(NAME).owns::<Pod>().watches::<Pod>(adopters).run(
         RetryConflicts(ReplicaSetReconciler {
             context: Context::new(manager, settings, NAME),
             replica_sets,

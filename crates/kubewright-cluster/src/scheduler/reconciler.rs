@@ -33,7 +33,7 @@ pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
     let pods = manager.cache().declare(InformerOptions::<Pod>::new())?;
     let nodes = manager.cache().declare(InformerOptions::<Node>::new())?;
     let waiting = pods.clone();
-    Controller::new::<Pod>(manager)
+    Controller::for_kind::<Pod>(manager)
         .named("scheduler")
         .watches(enqueue_mapped(move |_: &Node| {
             waiting.list(None).iter().filter(|pod| is_waiting(pod)).map(|pod| Request::of(&**pod)).collect()

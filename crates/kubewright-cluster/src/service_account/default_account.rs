@@ -17,7 +17,7 @@ const DEFAULT: &str = "default";
 pub(crate) fn run(manager: &Manager, _: &Settings) -> Result<()> {
     let namespaces = manager.cache().declare(InformerOptions::<Namespace>::new())?;
     let accounts = manager.cache().declare(InformerOptions::<ServiceAccount>::new())?;
-    Controller::new::<Namespace>(manager)
+    Controller::for_kind::<Namespace>(manager)
         .named("serviceaccount-controller")
         .watches(enqueue_mapped(|account: &ServiceAccount| namespace_of(account, DEFAULT)))
         .run(RetryConflicts(DefaultAccountReconciler { client: manager.client(), namespaces, accounts }))

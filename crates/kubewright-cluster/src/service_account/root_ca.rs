@@ -20,7 +20,7 @@ const DESCRIPTION: &str = "Contains a CA bundle that can be used to verify the k
 pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
     let namespaces = manager.cache().declare(InformerOptions::<Namespace>::new())?;
     let config_maps = manager.cache().declare(InformerOptions::<ConfigMap>::new())?;
-    Controller::new::<Namespace>(manager)
+    Controller::for_kind::<Namespace>(manager)
         .named("root-ca-certificate-publisher-controller")
         .watches(enqueue_mapped(|config_map: &ConfigMap| namespace_of(config_map, NAME)))
         .run(RetryConflicts(RootCaReconciler {

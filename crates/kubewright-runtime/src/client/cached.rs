@@ -96,8 +96,8 @@ impl Client {
         if tokio::time::timeout(timeout, seen).await.is_ok() || has_seen(&informer, &key, &version) {
             return Ok(());
         }
-        let kind = target.kind.into_owned();
-        Err(ClientError::Stale { kind, key, resource_version: version, waited: timeout })
+        let object = format!("{} \"{key}\" at version {version}", target.kind);
+        Err(ClientError::Stale { object, waited: timeout })
     }
 
     /// The informer that has the objects of this namespace, once it has them.

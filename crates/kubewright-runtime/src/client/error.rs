@@ -2,8 +2,6 @@ use std::{fmt, time::Duration};
 
 use kube::core::Status;
 
-use crate::Request;
-
 /// Why a call of the [`Client`](super::Client) failed.
 ///
 /// The message names what was attempted, on which object, what the server said, and for a missing
@@ -102,14 +100,10 @@ pub enum ClientError {
     },
 
     /// The cache did not see a write in time.
-    #[error("the cache has not seen version {resource_version} of {kind} \"{key}\" within {}ms", waited.as_millis())]
+    #[error("the cache has not seen {object} within {}ms", waited.as_millis())]
     Stale {
-        /// The kind.
-        kind: String,
-        /// The object's key.
-        key: Request,
-        /// The version that was written.
-        resource_version: String,
+        /// The kind, the key and the version that was written.
+        object: String,
         /// How long it was waited.
         waited: Duration,
     },

@@ -13,6 +13,7 @@ use super::{ControllerConfig, ControllerContext, ControllerHost, ControllerRunna
 use crate::{
     Error, Reconciler, Result,
     cache::{Cache, InformerOptions},
+    crds::CustomKind,
     event::{Event, Object},
     handler::{EnqueueOwner, EventHandler, enqueue_object, enqueue_owner},
     predicate::Predicate,
@@ -32,7 +33,7 @@ use crate::{
 /// };
 ///
 /// fn add(manager: &impl ControllerHost, reconciler: impl Reconciler) -> Result<()> {
-///     Controller::new::<Deployment>(manager)
+///     Controller::for_kind::<Deployment>(manager)
 ///         .owns::<ReplicaSet>()
 ///         .watches::<ConfigMap>(enqueue_mapped(|config: &ConfigMap| vec![Request::of(config)]))
 ///         .with_event_filter(generation_changed())
@@ -70,16 +71,13 @@ trait Watch: Send {
 // === impl Controller ===
 
 impl<'a> Controller<'a> {
-    /// A controller that reconciles objects of kind `K`: their creations, changes and deletions. Its name, in
-    /// logs and metrics, is the kind in lower case.
-    pub fn new<K>(host: &'a impl ControllerHost) -> Self
-    where
-        K: Resource + DeserializeOwned + Send + Sync + 'static,
-        K::DynamicType: Default,
-    {
-        let resource = ApiResource::erase::<K>(&K::DynamicType::default());
-        let source = KindSource::new(InformerOptions::<K>::new(), enqueue_object());
-        Self::build(host, resource, enqueue_owner::<K>(), Box::new(source))
+    /// A controller that reconciles objects of the operator's custom resource `K`: their creations, changes and
+    /// deletions. Its name, in logs and metrics, is the kind in lower case.
+    ///
+    /// The definition of `K` becomes one of those that the operator prints (`my-operator crd`).
+    pub fn new<K: CustomKind>(host: &'a impl ControllerHost) -> Self {
+        host.register_crd(K::crd);
+        Self::for_kind::<K>(host)
     }
 
     /// A controller of a kind whose definition is not the operator's: a built-in one, or a custom one that another
