@@ -74,11 +74,15 @@ fn check(
         }
     } else {
         let mut pruned = default.clone();
-        schema.prune_value(&mut pruned, schema.embedded_resource);
+        schema.prune_value(&mut pruned, is_root);
         if pruned != *default {
             errors.push(FieldError::invalid(path, default.clone(), "must not have unknown fields"));
         }
-        let problems = schema.validate_embedded(default, path);
+        let problems = if is_root {
+            schema.validate_resource(default, path)
+        } else {
+            schema.validate_embedded(default, path)
+        };
         if !problems.is_empty() {
             errors.extend(problems);
             return errors;

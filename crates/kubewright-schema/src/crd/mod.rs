@@ -140,18 +140,21 @@ fn metadata(crd: &Value) -> ErrorList {
     let path = FieldPath::new("metadata");
     let meta = &crd["metadata"];
     let errors = validate_object_meta(meta, false, NameRule::DnsSubdomain, &path);
-    let name = text(&meta["name"]);
     let spec = &crd["spec"];
     let expected = format!("{}.{}", text(&spec["names"]["plural"]), text(&spec["group"]));
-    if name.is_empty() || name == expected {
-        return errors;
-    }
-    let (mut first, rest): (Vec<_>, Vec<_>) = errors
-        .into_iter()
-        .partition(|error| error.field == "metadata.name" || error.field == "metadata.generateName");
-    let detail = r#"must be spec.names.plural+"."+spec.group"#;
-    first.push(FieldError::invalid(&path.child("name"), name, detail));
-    first.into_iter().chain(rest).collect()
+    // The name rule of definitions, which also holds for a prefix, comes after the general one of each field.
+    let misnamed = |field: &str| {
+        let name = text(&meta[field]);
+        let detail = r#"must be spec.names.plural+"."+spec.group"#;
+        (!name.is_empty() && name != expected).then(|| FieldError::invalid(&path.child(field), name, detail))
+    };
+    let (mut sorted, rest): (Vec<_>, Vec<_>) =
+        errors.into_iter().partition(|error| error.field == "metadata.generateName");
+    sorted.extend(misnamed("generateName"));
+    let (names, rest): (Vec<_>, Vec<_>) = rest.into_iter().partition(|error| error.field == "metadata.name");
+    sorted.extend(names);
+    sorted.extend(misnamed("name"));
+    sorted.into_iter().chain(rest).collect()
 }
 
 fn status(crd: &Value) -> ErrorList {
@@ -169,8 +172,13 @@ fn stored_versions(crd: &Value) -> ErrorList {
     }
     let versions = items(crd["spec"].get("versions"));
     let mut errors = ErrorList::new();
+    // A stored version stands for one version only, should two have the same name.
+    let mut left: Vec<&Value> = stored.iter().collect();
     for version in versions {
-        if version["storage"] == true && !stored.contains(&version["name"]) {
+        let found = left.iter().position(|name| **name == version["name"]);
+        if let Some(index) = found {
+            left.remove(index);
+        } else if version["storage"] == true {
             let detail = format!("must have the storage version {}", text(&version["name"]));
             errors.push(FieldError::invalid(&path, stored.to_vec(), detail));
         }

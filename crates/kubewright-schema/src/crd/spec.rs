@@ -89,7 +89,10 @@ fn versions(spec: &Spec<'_>, path: &FieldPath, errors: &mut ErrorList) {
         storage += usize::from(version.version["storage"] == true);
         unique &= seen.insert(name);
         errors.extend(names::label(name, &path.child("name")));
-        let subresources = version.part(Part::Subresources).or(spec.part(Part::Subresources));
+        // Subresources are looked up by name, so the first of two versions of one name answers for both.
+        let named = spec.versions.iter().find(|other| other.version["name"] == version.version["name"]);
+        let own = named.and_then(|named| named.part(Part::Subresources));
+        let subresources = own.or(spec.part(Part::Subresources));
         version::validate(version, has_status(subresources), &path, errors);
     }
     let all = || format!("[{}]", spec.versions.iter().map(Version::shown).collect::<Vec<_>>().join(","));

@@ -373,3 +373,43 @@ fn warnings() {
     new.pointer_mut(properties).unwrap()["b"] = json!({"type": "integer", "format": "int33"});
     assert_eq!(crd_warnings(&new, Some(&old)), ["unrecognized format \"int33\""]);
 }
+
+#[test]
+fn defaults_must_keep_the_rules() {
+    let rule = json!([{"rule": "self > 1", "message": "too small"}]);
+    assert_eq!(
+        with_field(json!({"type": "integer", "default": 1, "x-kubernetes-validations": rule})),
+        ["spec.validation.openAPIV3Schema.properties[x].default: Invalid value: 1: too small"]
+    );
+    assert_eq!(
+        with_field(json!({"type": "integer", "default": 2, "x-kubernetes-validations": rule})),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn an_error_hides_the_rules_of_its_own_part_only() {
+    let broken = json!({"type": "array", "uniqueItems": true, "items": {"type": "string"}});
+    let errors = with(|crd| {
+        let properties = "/spec/versions/0/schema/openAPIV3Schema/properties";
+        let properties = crd.pointer_mut(properties).unwrap();
+        properties["a"] = json!({
+            "type": "object",
+            "properties": {"list": broken},
+            "x-kubernetes-validations": [{"rule": "self.nope"}],
+        });
+        properties["b"] = json!({"type": "string", "x-kubernetes-validations": [{"rule": "self"}]});
+    });
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    assert!(errors[0].contains("properties[a].properties[list].uniqueItems: Forbidden"));
+    assert!(errors[1].contains("properties[b].x-kubernetes-validations[0].rule"));
+}
+
+#[test]
+fn a_generated_name_is_never_that_of_a_definition() {
+    let errors = with(|crd| crd["metadata"]["generateName"] = json!("widgets-"));
+    assert_eq!(
+        errors,
+        [r#"metadata.generateName: Invalid value: "widgets-": must be spec.names.plural+"."+spec.group"#]
+    );
+}

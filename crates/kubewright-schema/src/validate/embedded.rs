@@ -8,8 +8,12 @@ use crate::{
     structural::Schema,
 };
 
-pub(super) fn validate(schema: &Schema, value: &Value, path: &FieldPath) -> ErrorList {
+/// With `is_resource`, the value is a resource whatever its schema says.
+pub(super) fn validate(schema: &Schema, value: &Value, path: &FieldPath, is_resource: bool) -> ErrorList {
     let mut walk = Walk { path: path.clone(), errors: ErrorList::new() };
+    if let Some(fields) = value.as_object().filter(|_| is_resource && !schema.embedded_resource) {
+        walk.resource(fields);
+    }
     walk.node(schema, value);
     walk.errors
 }

@@ -63,7 +63,12 @@ impl Schema {
 
     /// The part of [`Schema::validate`] that looks at the meta of embedded resources.
     pub fn validate_embedded(&self, value: &Value, path: &FieldPath) -> ErrorList {
-        embedded::validate(self, value, path)
+        embedded::validate(self, value, path, false)
+    }
+
+    /// [`Schema::validate_embedded`] for a value that is a resource itself.
+    pub(crate) fn validate_resource(&self, value: &Value, path: &FieldPath) -> ErrorList {
+        embedded::validate(self, value, path, true)
     }
 
     /// The part of [`Schema::validate`] that looks for duplicates in lists of type set and map. If the old value
