@@ -112,6 +112,23 @@ fn widget(color: &str) -> String {
     )
 }
 
+fn deployment(image: &str) -> String {
+    format!(
+        "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web}}
+spec:
+  selector: {{matchLabels: {{app: web}}}}
+  template:
+    metadata: {{labels: {{app: web}}}}
+    spec:
+      containers:
+      - {{name: web, image: {image}, ports: [{{containerPort: 80}}]}}
+"
+    )
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn explain_reads_the_schemas() {
     let Some(cluster) = Cluster::start().await else { return };
@@ -136,7 +153,10 @@ async fn apply_and_diff_work_without_warnings() {
         cluster.quietly(&apply, CRD).await,
         "customresourcedefinition.apiextensions.k8s.io/widgets.example.com created\n"
     );
-    for (manifest, name) in [(widget as fn(&str) -> String, "widget.example.com/w1")] {
+    for (manifest, name) in [
+        (deployment as fn(&str) -> String, "deployment.apps/web"),
+        (widget as fn(&str) -> String, "widget.example.com/w1"),
+    ] {
         assert_eq!(cluster.quietly(&apply, &manifest("one")).await, format!("{name} created\n"));
         assert_eq!(cluster.quietly(&apply, &manifest("one")).await, format!("{name} unchanged\n"));
         let diff = cluster.kubectl(&["diff", "-f", "-"], &manifest("two")).await;

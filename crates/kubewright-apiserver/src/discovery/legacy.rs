@@ -72,15 +72,28 @@ impl Catalog {
 
     /// The hash that tells that two resources share their storage.
     fn storage_version_hash(&self, definition: &ResourceDefinition) -> String {
-        let stored = self
-            .resources()
-            .iter()
-            .find(|own| own.group == definition.group && own.plural == definition.plural && own.storage);
+        let ResourceDefinition { group, plural, .. } = definition;
+        let stored =
+            self.resources().iter().find(|own| (&own.group, &own.plural) == (group, plural) && own.storage);
         let ResourceDefinition { group, version, kind, .. } = stored.unwrap_or(definition);
+        let elsewhere = STORED_ELSEWHERE.iter().find(|(of, own, ..)| (*of, *own) == (group, plural));
+        let (group, version) =
+            elsewhere.map_or((group.as_str(), version.as_str()), |(.., group, version)| (*group, *version));
         let digest = Sha256::digest(format!("{group}/{version}/{kind}"));
         STANDARD.encode(&digest[..8])
     }
 }
+
+/// Group and plural of the built-in resources that a real server stores in a group and version that it does not
+/// list them under. Only their hashes tell of it.
+const STORED_ELSEWHERE: [(&str, &str, &str, &str); 6] = [
+    ("apiextensions.k8s.io", "customresourcedefinitions", "apiextensions.k8s.io", "v1beta1"),
+    ("certificates.k8s.io", "clustertrustbundles", "certificates.k8s.io", "v1beta1"),
+    ("certificates.k8s.io", "podcertificaterequests", "certificates.k8s.io", "v1beta1"),
+    ("events.k8s.io", "events", "", "v1"),
+    ("resource.k8s.io", "devicetaintrules", "resource.k8s.io", "v1beta2"),
+    ("storagemigration.k8s.io", "storageversionmigrations", "storagemigration.k8s.io", "v1beta1"),
+];
 
 fn describe(group: &Group) -> Map<String, Value> {
     let version =

@@ -1,10 +1,12 @@
+use bytes::Bytes;
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{Request, metadata};
 use crate::{
-    status::{Cause, GroupKind, Reason, Status},
-    types::strict,
+    patch::{self, PatchError, Patched},
+    status::{Cause, GroupKind, Status},
+    types::Type,
     wire::{
         decode,
         options::{FieldValidation, WriteOptions},
@@ -14,12 +16,21 @@ use crate::{
 /// What a PATCH says to do.
 #[derive(Clone, Debug)]
 pub(crate) enum Patch {
-    /// RFC 6902.
-    Json(json_patch::Patch),
-    /// RFC 7396.
-    Merge(Value),
+    /// A change of the object, as sent.
+    Change(Form, Bytes),
     /// Server-side apply of a configuration.
     Apply(Value),
+}
+
+/// The form of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// RFC 6902.
+    Json,
+    /// RFC 7396.
+    Merge,
+    /// The merge that knows the types of built-in kinds.
+    Strategic,
 }
 
 const JSON_PATCH: &str = "application/json-patch+json";
@@ -27,31 +38,17 @@ const MERGE_PATCH: &str = "application/merge-patch+json";
 const STRATEGIC_PATCH: &str = "application/strategic-merge-patch+json";
 const APPLY_PATCH: &str = "application/apply-patch+yaml";
 
-/// How many operations a JSON patch may have.
-const JSON_PATCH_LIMIT: usize = 10_000;
-
 impl Patch {
-    /// Reads a patch.
+    /// Reads a patch as far as its kind.
     ///
     /// # Errors
-    /// 415 for a kind of patch that the resource does not take, 400 for one that cannot be read.
-    pub(crate) fn parse(content_type: &str, body: &[u8], is_custom: bool) -> Result<Self, Status> {
+    /// 415 for a kind of patch that the resource does not take, 400 for a configuration that cannot be read.
+    pub(crate) fn parse(content_type: &str, body: &Bytes, is_custom: bool) -> Result<Self, Status> {
         let unreadable = |error: String| Status::bad_request(format!("error decoding patch: {error}"));
-        let json = |body| serde_json::from_slice(body).map_err(|error| unreadable(error.to_string()));
         match content_type {
-            JSON_PATCH => {
-                let patch: json_patch::Patch =
-                    serde_json::from_slice(body).map_err(|error| unreadable(error.to_string()))?;
-                let operations = patch.0.len();
-                if operations > JSON_PATCH_LIMIT {
-                    let message = format!(
-                        "The allowed maximum operations in a JSON patch is {JSON_PATCH_LIMIT}, got {operations}"
-                    );
-                    return Err(Status::new(413, Reason::RequestEntityTooLarge, message));
-                }
-                Ok(Self::Json(patch))
-            }
-            MERGE_PATCH => json(body).map(Self::Merge),
+            JSON_PATCH => Ok(Self::Change(Form::Json, body.clone())),
+            MERGE_PATCH => Ok(Self::Change(Form::Merge, body.clone())),
+            STRATEGIC_PATCH if !is_custom => Ok(Self::Change(Form::Strategic, body.clone())),
             APPLY_PATCH => decode::yaml(body).map(Self::Apply).map_err(unreadable),
             _ => {
                 let accepted: &[&str] = if is_custom {
@@ -72,7 +69,7 @@ impl Patch {
     /// The object as the patch makes it of the one that is there, or of nothing.
     ///
     /// # Errors
-    /// 422 if the patch does not apply, 409 if it conflicts with other field managers.
+    /// With why the patch cannot be read or does not apply; 409 if it conflicts with other field managers.
     pub(crate) fn apply(
         &self,
         request: &Request,
@@ -90,49 +87,53 @@ impl Patch {
                 served.coerce(&mut new, true);
                 Ok(new)
             }
-            Self::Json(_) | Self::Merge(_) => {
+            Self::Change(form, body) => {
                 let old = old.unwrap_or(&Value::Null);
-                let new = self.edit(old)?;
-                check_kind(request, &new, old)?;
-                decode_patched(request, options, new)
+                let patched = change(*form, old, body, served.go_type())?;
+                check_kind(request, &patched.value, old)?;
+                decode_patched(request, options, patched)
             }
         }
     }
 
-    /// A value as the patch makes it, without regard to what it is.
+    /// A value of another type than that of the resource, as the patch makes it.
     ///
     /// # Errors
-    /// 422 if the patch does not apply.
+    /// With why the patch cannot be read or does not apply.
     pub(crate) fn edit(&self, old: &Value) -> Result<Value, Status> {
-        let mut new = old.clone();
         match self {
-            Self::Json(patch) => json_patch::patch(&mut new, patch).map_err(|_| Status::unprocessable())?,
-            Self::Merge(patch) | Self::Apply(patch) => json_patch::merge(&mut new, patch),
+            Self::Change(form, body) => Ok(change(*form, old, body, None)?.value),
+            Self::Apply(config) => {
+                let mut new = old.clone();
+                json_patch::merge(&mut new, config);
+                Ok(new)
+            }
         }
-        Ok(new)
+    }
+}
+
+fn change(form: Form, old: &Value, body: &[u8], ty: Option<&'static Type>) -> Result<Patched, PatchError> {
+    match (form, ty) {
+        (Form::Json, _) => patch::json_patch(old, body),
+        (Form::Strategic, Some(ty)) => patch::strategic_merge_patch(old, body, ty),
+        // Without a type there are no lists to merge.
+        (Form::Merge | Form::Strategic, _) => patch::merge_patch(old, body),
     }
 }
 
 /// Reads a patched object as if a client had sent it.
-fn decode_patched(request: &Request, options: &WriteOptions, new: Value) -> Result<Value, Status> {
+fn decode_patched(request: &Request, options: &WriteOptions, patched: Patched) -> Result<Value, Status> {
     let served = &request.served;
-    let refuse = |text: &str, why: &str| {
-        let cause = Cause::invalid("patch", &Value::from(text), why);
-        Status::invalid(&GroupKind::default(), "", vec![cause])
-    };
-    let text = new.to_string();
-    let (mut new, mut faults) = match served.go_type() {
-        Some(ty) => {
-            let decoded = strict::decode(text.as_bytes(), Some(ty))
-                .map_err(|error| refuse(&text, &error.to_string()))?;
-            (decoded.value, decoded.strict_errors)
-        }
-        None => (new, Vec::new()),
-    };
+    let is_strict = options.field_validation == FieldValidation::Strict;
+    let text = patched.value.to_string();
+    let decoded = patched.decode(served.go_type(), is_strict)?;
+    let (mut new, mut faults) = (decoded.value, decoded.strict_errors);
     faults.extend(served.coerce(&mut new, false));
     match options.field_validation {
         FieldValidation::Strict if !faults.is_empty() => {
-            Err(refuse(&text, &format!("strict decoding error: {}", faults.join(", "))))
+            let why = format!("strict decoding error: {}", faults.join(", "));
+            let cause = Cause::invalid("patch", &Value::from(text), &why);
+            Err(Status::invalid(&GroupKind::default(), "", vec![cause]))
         }
         FieldValidation::Warn => {
             request.warnings.extend(faults);
