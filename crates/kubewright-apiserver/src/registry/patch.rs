@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Request, metadata};
 use crate::{
     patch::{self, PatchError, Patched},
-    status::{Cause, GroupKind, Status},
+    status::{Cause, Details, GroupKind, Reason, Status},
     types::Type,
     wire::{
         decode,
@@ -50,14 +50,10 @@ impl Patch {
             MERGE_PATCH => Ok(Self::Change(Form::Merge, body.clone())),
             STRATEGIC_PATCH if !is_custom => Ok(Self::Change(Form::Strategic, body.clone())),
             APPLY_PATCH => decode::yaml(body).map(Self::Apply).map_err(unreadable),
-            _ => {
-                let accepted: &[&str] = if is_custom {
-                    &[JSON_PATCH, MERGE_PATCH, APPLY_PATCH]
-                } else {
-                    &[JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH]
-                };
-                Err(Status::unsupported_media_type(accepted))
-            }
+            _ if is_custom => Err(Status::unsupported_media_type(&[JSON_PATCH, MERGE_PATCH, APPLY_PATCH])),
+            // The router of a real server refuses here, before anything reads the request.
+            _ => Err(Status::new(415, Reason::UnsupportedMediaType, "415: Unsupported Media Type")
+                .with_details(Details::default())),
         }
     }
 
