@@ -3,8 +3,8 @@
 use kubewright_runtime::{Result, manager::Manager};
 
 use crate::{
-    cluster::Settings, deployment, endpoint_slice, garbage_collector, kubelet, namespace,
-    pod_garbage_collector, replica_set, scheduler, service_account,
+    cluster::Settings, deployment, endpoint_slice, garbage_collector, job, kubelet, namespace,
+    pod_garbage_collector, replica_set, scheduler, service_account, stateful_set,
 };
 
 /// One controller of the cluster.
@@ -69,6 +69,18 @@ pub(crate) const CONTROLLERS: &[Descriptor] = &[
         alias: Some("replicaset"),
         about: "keeps the pods of ReplicaSets",
         run: replica_set::run,
+    },
+    Descriptor {
+        name: "statefulset-controller",
+        alias: Some("statefulset"),
+        about: "keeps the pods of StatefulSets, in order",
+        run: stateful_set::run,
+    },
+    Descriptor {
+        name: "job-controller",
+        alias: Some("job"),
+        about: "runs the pods of Jobs until enough have succeeded",
+        run: job::run,
     },
     Descriptor {
         name: "endpointslice-controller",

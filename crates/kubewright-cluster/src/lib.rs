@@ -8,7 +8,7 @@
 //! ones. Each controller is a folder, and each folder separates what it decides, in pure functions over
 //! objects, from a `reconciler` that reads caches and writes:
 //!
-//! * `deployment/` and `replica_set/`: workloads.
+//! * `deployment/`, `replica_set/`, `stateful_set/` and `job/`: workloads.
 //! * `scheduler/` and `kubelet/`: pods are bound to a node and run there, without a process. The annotations
 //!   by which a pod misbehaves are in [`annotations`].
 //! * `garbage_collector/`, `pod_garbage_collector/` and `namespace/`: the end of objects.
@@ -25,16 +25,19 @@ mod deployment;
 mod discovery;
 mod endpoint_slice;
 mod garbage_collector;
+mod job;
 mod kubelet;
 mod namespace;
 mod note;
 mod ownership;
 mod pod;
 mod pod_garbage_collector;
+mod pod_template;
 mod replica_set;
 mod scheduler;
 mod selection;
 mod service_account;
+mod stateful_set;
 
 pub use cluster::{Builder, Cluster};
 pub use controllers::{Descriptor, controllers};

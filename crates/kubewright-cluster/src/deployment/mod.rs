@@ -2,10 +2,9 @@
 //!
 //! Start at [`plan`](plan::plan): given a Deployment and its ReplicaSets it says which ReplicaSets to create,
 //! scale and delete and what the status is, without any I/O. [`reconciler`] reads the caches, carries the
-//! plan out and writes the status. The other files are the parts of the plan: the template's [`hash`], the
-//! bounds a [`strategy`] sets, proportional [`scale`], the [`revision`] history and the [`status`].
+//! plan out and writes the status. The other files are the parts of the plan: the bounds a [`strategy`] sets,
+//! proportional [`scale`], the [`revision`] history and the [`status`].
 
-mod hash;
 mod plan;
 mod reconciler;
 mod revision;
@@ -16,6 +15,3 @@ mod strategy;
 mod tests;
 
 pub(crate) use reconciler::run;
-
-/// The label that tells the ReplicaSets of one Deployment, and their pods, apart.
-pub(crate) const POD_TEMPLATE_HASH: &str = "pod-template-hash";

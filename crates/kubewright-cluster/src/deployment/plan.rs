@@ -10,14 +10,15 @@ use k8s_openapi::{
 };
 
 use super::{
-    POD_TEMPLATE_HASH,
-    hash::{template_hash, templates_equal},
     revision,
     scale::{proportion, size},
     status::{self, PROGRESSING, reason},
     strategy,
 };
-use crate::{ownership, pod};
+use crate::{
+    ownership, pod,
+    pod_template::{POD_TEMPLATE_HASH, template_hash, templates_equal},
+};
 
 /// What one reconciliation of a Deployment does.
 #[derive(Debug, Default, PartialEq)]

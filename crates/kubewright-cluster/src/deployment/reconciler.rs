@@ -15,7 +15,6 @@ use kubewright_runtime::{
 };
 
 use super::{
-    hash::templates_equal,
     plan::{self, Change, Plan},
     revision,
     scale::size,
@@ -27,6 +26,7 @@ use crate::{
     context::{self, Context, RetryConflicts},
     note::Note,
     ownership,
+    pod_template::templates_equal,
 };
 
 const NAME: &str = "deployment-controller";

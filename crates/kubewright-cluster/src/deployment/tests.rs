@@ -206,9 +206,15 @@ fn a_new_deployment_becomes_available() {
     let name = model.replica_sets.keys().next().cloned().expect("a ReplicaSet");
     let created = &model.replica_sets[&name];
     let hash = name.strip_prefix("web-").expect("the Deployment's name");
-    assert_eq!(created.metadata.labels.as_ref().expect("labels")[super::POD_TEMPLATE_HASH], hash);
+    assert_eq!(
+        created.metadata.labels.as_ref().expect("labels")[crate::pod_template::POD_TEMPLATE_HASH],
+        hash
+    );
     let spec = &created.spec;
-    assert_eq!(spec.selector.match_labels.as_ref().expect("labels")[super::POD_TEMPLATE_HASH], hash);
+    assert_eq!(
+        spec.selector.match_labels.as_ref().expect("labels")[crate::pod_template::POD_TEMPLATE_HASH],
+        hash
+    );
     assert!(ownership::is_controlled_by(&created.metadata, Some("d")));
     assert_eq!(
         model.condition("Progressing"),

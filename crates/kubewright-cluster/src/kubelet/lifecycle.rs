@@ -14,6 +14,9 @@ use super::{
 };
 use crate::{note::Note, pod};
 
+/// The exit code of a process that SIGTERM ended.
+const SIGTERM: i32 = 143;
+
 /// What the kubelet does about a pod now.
 #[derive(Debug, PartialEq)]
 pub(super) enum Step {
@@ -160,13 +163,16 @@ fn terminate(pod: &Pod, knobs: &Knobs, now: Timestamp) -> Step {
     }
     let mut status = pod.status.clone().unwrap_or_default();
     let mut notes = Vec::new();
+    // A server ends well when it is told to; a task that is cut short does not.
+    let restarts = pod.spec.as_ref().and_then(|spec| spec.restart_policy.as_deref()).unwrap_or("Always");
+    let exit_code = if restarts == "Always" { 0 } else { SIGTERM };
     for container in status.container_statuses.iter_mut().flatten() {
-        if let Some(note) = stop(container, Role::Main, now) {
+        if let Some(note) = stop(container, Role::Main, exit_code, now) {
             notes.push(note);
         }
     }
     for container in status.init_container_statuses.iter_mut().flatten() {
-        if let Some(note) = stop(container, Role::Sidecar, now) {
+        if let Some(note) = stop(container, Role::Sidecar, 0, now) {
             notes.push(note);
         }
     }
@@ -182,12 +188,12 @@ fn terminate(pod: &Pod, knobs: &Knobs, now: Timestamp) -> Step {
 }
 
 /// Ends a running container as its main process would on SIGTERM.
-fn stop(status: &mut ContainerStatus, role: Role, now: Timestamp) -> Option<Note> {
+fn stop(status: &mut ContainerStatus, role: Role, exit_code: i32, now: Timestamp) -> Option<Note> {
     let state = status.state.as_mut()?;
     let running = state.running.take()?;
     state.terminated = Some(k8s_openapi::api::core::v1::ContainerStateTerminated {
-        exit_code: 0,
-        reason: Some("Completed".into()),
+        exit_code,
+        reason: Some(if exit_code == 0 { "Completed" } else { "Error" }.into()),
         container_id: status.container_id.clone(),
         started_at: running.started_at,
         finished_at: Some(Time(now)),

@@ -5,7 +5,6 @@
 //! pods, carries the decision out and writes the status.
 
 mod decision;
-mod expectations;
 mod rank;
 mod reconciler;
 mod status;

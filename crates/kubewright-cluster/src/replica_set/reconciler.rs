@@ -15,14 +15,14 @@ use kubewright_runtime::{
 
 use super::{
     decision::{self, Decision},
-    expectations::{Expectations, PATIENCE, Trust},
     status::{self, Failure},
 };
 use crate::{
     cluster::Settings,
     context::{self, Context, RetryConflicts},
     note::Note,
-    ownership, pod,
+    ownership,
+    pod::{self, Expectations, PATIENCE, Trust},
 };
 
 const NAME: &str = "replicaset-controller";

@@ -9,15 +9,15 @@ use kubewright_runtime::Request;
 use tokio::time::Instant;
 
 /// How long the cache may take to show a write before the API server is asked.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The writes that the cache has not shown yet, by ReplicaSet.
+/// The writes that the cache has not shown yet, by the workload they are for.
 ///
 /// The cache lags behind one's own writes. A controller that counted the pods in it right after it created
 /// some would create them again; so it counts only once the cache shows the pods it created and not those
 /// it deleted.
 #[derive(Debug, Default)]
-pub(super) struct Expectations {
+pub(crate) struct Expectations {
     pending: Mutex<BTreeMap<Request, Pending>>,
 }
 
@@ -28,9 +28,9 @@ struct Pending {
     since: Instant,
 }
 
-/// Whether the cache can be trusted about a ReplicaSet's pods.
+/// Whether the cache can be trusted about the pods of a workload.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Trust {
+pub(crate) enum Trust {
     /// It shows all that was written.
     Current,
     /// It does not, and an event will come when it does.
@@ -41,20 +41,20 @@ pub(super) enum Trust {
 }
 
 impl Expectations {
-    pub(super) fn created(&self, key: &Request, uid: String) {
+    pub(crate) fn created(&self, key: &Request, uid: String) {
         self.entry(key, |pending| &mut pending.created, uid);
     }
 
-    pub(super) fn deleted(&self, key: &Request, uid: String) {
+    pub(crate) fn deleted(&self, key: &Request, uid: String) {
         self.entry(key, |pending| &mut pending.deleted, uid);
     }
 
-    pub(super) fn forget(&self, key: &Request) {
+    pub(crate) fn forget(&self, key: &Request) {
         self.lock().remove(key);
     }
 
     /// Compares the expectations of `key` with `pods`, all that the cache has in the namespace.
-    pub(super) fn compare(&self, key: &Request, pods: &[Arc<Pod>]) -> Trust {
+    pub(crate) fn compare(&self, key: &Request, pods: &[Arc<Pod>]) -> Trust {
         let mut all = self.lock();
         let Some(pending) = all.get_mut(key) else { return Trust::Current };
         if !pending.deleted.is_empty() || !pending.created.is_empty() {

@@ -1,17 +1,20 @@
+//! Pod templates: their hash, and whether two are the same.
+
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 
-use super::POD_TEMPLATE_HASH;
+/// The label that tells the ReplicaSets of one Deployment, and their pods, apart.
+pub(crate) const POD_TEMPLATE_HASH: &str = "pod-template-hash";
 
 /// The alphabet of generated names: no vowels and no look-alikes, so that no words appear.
 const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 
-/// The value of the `pod-template-hash` label for a template.
+/// The hash of a template: the value of `pod-template-hash`, and the last part of a revision's name.
 ///
 /// It looks like Kubernetes' (an FNV-1a sum, its decimal digits mapped into the alphabet of generated names)
 /// and is as stable: equal templates and collision counts give equal hashes. It is not the same value,
 /// because Kubernetes sums over a dump of the Go structure. Nothing may rely on the value: ReplicaSets are
 /// found by their template.
-pub(super) fn template_hash(template: &PodTemplateSpec, collision_count: Option<i32>) -> String {
+pub(crate) fn template_hash(template: &PodTemplateSpec, collision_count: Option<i32>) -> String {
     let mut sum = Fnv1a::new();
     // The structure has no map with non-string keys and no float, the two things that fail to serialize.
     sum.write(&serde_json::to_vec(template).unwrap_or_default());
@@ -22,7 +25,7 @@ pub(super) fn template_hash(template: &PodTemplateSpec, collision_count: Option<
 }
 
 /// Whether two templates are the same but for the `pod-template-hash` label.
-pub(super) fn templates_equal(one: &PodTemplateSpec, two: &PodTemplateSpec) -> bool {
+pub(crate) fn templates_equal(one: &PodTemplateSpec, two: &PodTemplateSpec) -> bool {
     if one == two {
         return true;
     }
