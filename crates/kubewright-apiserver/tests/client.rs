@@ -504,7 +504,7 @@ async fn appliers_own_what_they_apply() {
     let api = widget_api(&server);
     let apply = |size: i64| {
         Patch::Apply(json!({
-            "apiVersion": "example.com/v1", "kind": "Widget", "spec": {"size": size},
+            "apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"size": size},
         }))
     };
     let one = api.patch("w", &PatchParams::apply("one"), &apply(1)).await.expect("applied");
@@ -524,7 +524,7 @@ async fn appliers_own_what_they_apply() {
     assert_eq!(managers, ["two"]);
 
     let status = Patch::Apply(json!({
-        "apiVersion": "example.com/v1", "kind": "Widget", "status": {"ready": true},
+        "apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "status": {"ready": true},
     }));
     let ready = api.patch_status("w", &PatchParams::apply("three"), &status).await.expect("applied");
     assert_eq!((&ready.data["status"]["ready"], &ready.data["spec"]["size"]), (&json!(true), &json!(2)));
@@ -538,7 +538,7 @@ async fn built_in_kinds_are_applied_by_their_list_keys() {
     let api: Api<Deployment> = Api::default_namespaced(client(&server));
     let apply = |container: &str| {
         Patch::Apply(json!({
-            "apiVersion": "apps/v1", "kind": "Deployment",
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"},
             "spec": {
                 "selector": {"matchLabels": {"app": "d"}},
                 "template": {

@@ -30,10 +30,7 @@ pub(crate) const FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
 pub(crate) fn prepare_create(crd: &mut Value) {
     default_crd(crd);
     let stored: Vec<Value> = storage_version(crd).into_iter().map(Value::from).collect();
-    metadata::as_map(crd).insert(
-        "status".to_owned(),
-        json!({ "acceptedNames": { "kind": "", "plural": "" }, "conditions": [], "storedVersions": stored }),
-    );
+    metadata::as_map(crd).insert("status".to_owned(), json!({ "storedVersions": stored }));
 }
 
 /// Sets defaults, and notes a new storage version.

@@ -1,7 +1,10 @@
 use kubewright_schema::{ErrorList, FieldPath, names};
 use serde_json::Value;
 
-use super::{Presented, Registry, Request, metadata};
+use super::{
+    Presented, Registry, Request, metadata,
+    update::{group_kind, kind_errors},
+};
 use crate::{
     status::{Cause, Status},
     store::CommitError,
@@ -184,10 +187,11 @@ impl Registry {
         };
         if let Some(custom) = &served.custom {
             request.warnings.extend(names::finalizer_warnings(meta, None));
+            errors.extend(kind_errors(served, object));
             errors.extend(custom.validate(object, None, &request.warnings));
         }
         errors.extend(served.strategy.validate_create(object, &request.warnings));
-        Status::check(&definition.group_kind(), metadata::name(object), &errors)?;
+        Status::check(&group_kind(served, object), metadata::name(object), &errors)?;
         self.check_escalation(request, object, None)
     }
 

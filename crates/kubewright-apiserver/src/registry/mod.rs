@@ -107,7 +107,7 @@ impl Registry {
     /// Does what has to follow a commit at once.
     fn committed(&self, served: &Served, removed: Option<&Object>) {
         if &*served.bucket == crd::BUCKET {
-            self.accept_crd_names();
+            self.accept_crd_names(served);
             self.refresh_catalog();
         }
         if removed.is_some() && served.custom.is_some() {
@@ -116,11 +116,13 @@ impl Registry {
     }
 
     /// Brings the status of every CRD up to date with its names and those of the others.
-    fn accept_crd_names(&self) {
+    fn accept_crd_names(&self, served: &Served) {
         let listing = self.store.list(crd::BUCKET);
         let crds: Vec<_> = listing.range("", "").map(|(_, object)| object.clone()).collect();
         for crd in &crds {
             if let Some(accepted) = crd::accept_names(crd.value(), &crds, &self.now()) {
+                let manager = served.field_manager("status");
+                let accepted = manager.update(crd.value(), accepted, "kube-apiserver", self.clock.now());
                 let name = metadata::name(crd.value());
                 // A concurrent writer accepts the names of what it has written itself.
                 let _ = self.store.replace(&Arc::from(crd::BUCKET), name, crd.revision(), accepted);

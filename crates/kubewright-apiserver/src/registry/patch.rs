@@ -4,33 +4,26 @@ use serde_json::Value;
 
 use super::{Request, metadata};
 use crate::{
-    patch::{self, PatchError, Patched},
-    status::{Cause, Details, GroupKind, Reason, Status},
-    types::Type,
+    patch::{PatchError, Patched, json_patch, merge_patch, strategic_merge_patch},
+    status::{Details, Reason, Status},
     wire::{
         decode,
         options::{FieldValidation, WriteOptions},
+        yaml,
     },
 };
 
 /// What a PATCH says to do.
 #[derive(Clone, Debug)]
 pub(crate) enum Patch {
-    /// A change of the object, as sent.
-    Change(Form, Bytes),
-    /// Server-side apply of a configuration.
-    Apply(Value),
-}
-
-/// The form of a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
     /// RFC 6902.
-    Json,
+    Json(Bytes),
     /// RFC 7396.
-    Merge,
-    /// The merge that knows the types of built-in kinds.
-    Strategic,
+    Merge(Bytes),
+    /// A merge patch that knows the keys of lists.
+    Strategic(Bytes),
+    /// Server-side apply of a configuration, with the text it was read from.
+    Apply { config: Value, text: Bytes },
 }
 
 const JSON_PATCH: &str = "application/json-patch+json";
@@ -39,19 +32,28 @@ const STRATEGIC_PATCH: &str = "application/strategic-merge-patch+json";
 const APPLY_PATCH: &str = "application/apply-patch+yaml";
 
 impl Patch {
-    /// Reads a patch as far as its kind.
+    /// Reads a patch.
     ///
     /// # Errors
     /// 415 for a kind of patch that the resource does not take, 400 for a configuration that cannot be read.
     pub(crate) fn parse(content_type: &str, body: &Bytes, is_custom: bool) -> Result<Self, Status> {
-        let unreadable = |error: String| Status::bad_request(format!("error decoding patch: {error}"));
         match content_type {
-            JSON_PATCH => Ok(Self::Change(Form::Json, body.clone())),
-            MERGE_PATCH => Ok(Self::Change(Form::Merge, body.clone())),
-            STRATEGIC_PATCH if !is_custom => Ok(Self::Change(Form::Strategic, body.clone())),
-            APPLY_PATCH => decode::yaml(body).map(Self::Apply).map_err(unreadable),
+            JSON_PATCH => Ok(Self::Json(body.clone())),
+            MERGE_PATCH => Ok(Self::Merge(body.clone())),
+            STRATEGIC_PATCH if !is_custom => Ok(Self::Strategic(body.clone())),
+            APPLY_PATCH => {
+                let config = yaml::parse(body)
+                    .map_err(|error| Status::bad_request(format!("error encoding patch: {error}")))?;
+                if !config.is_object() && !config.is_null() {
+                    return Err(Status::bad_request(format!(
+                        "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal \
+                         {} into Go value of type map[string]interface {{}}",
+                        decode::go_kind(&config)
+                    )));
+                }
+                Ok(Self::Apply { config, text: body.clone() })
+            }
             _ if is_custom => Err(Status::unsupported_media_type(&[JSON_PATCH, MERGE_PATCH, APPLY_PATCH])),
-            // The router of a real server refuses here, before anything reads the request.
             _ => Err(Status::new(415, Reason::UnsupportedMediaType, "415: Unsupported Media Type")
                 .with_details(Details::default())),
         }
@@ -59,13 +61,13 @@ impl Patch {
 
     /// Whether it is a server-side apply, which creates what is missing and keeps managed fields by itself.
     pub(crate) fn is_apply(&self) -> bool {
-        matches!(self, Self::Apply(_))
+        matches!(self, Self::Apply { .. })
     }
 
     /// The object as the patch makes it of the one that is there, or of nothing.
     ///
     /// # Errors
-    /// With why the patch cannot be read or does not apply; 409 if it conflicts with other field managers.
+    /// 400, 413 or 422 if the patch does not apply, 409 if it conflicts with other field managers.
     pub(crate) fn apply(
         &self,
         request: &Request,
@@ -73,63 +75,63 @@ impl Patch {
         old: Option<&Value>,
         now: Timestamp,
     ) -> Result<Value, Status> {
+        let Self::Apply { config, text } = self else {
+            let old = old.unwrap_or(&Value::Null);
+            return decode_patched(request, options, self.edit(request, old)?);
+        };
         let served = &request.served;
-        match self {
-            Self::Apply(config) => {
-                check_applied_uid(request, config, old)?;
-                let manager = served.field_manager(&request.subresource);
-                let force = options.force.unwrap_or_default();
-                let mut new = manager.apply(old, config, &options.field_manager, force, now)?;
-                served.coerce(&mut new, true);
-                Ok(new)
+        check_applied_uid(request, config, old)?;
+        let manager = served.field_manager(&request.subresource);
+        let force = options.force.unwrap_or_default();
+        let mut new = manager.apply(old, config, &options.field_manager, force, now)?;
+        let fault = yaml::duplicate_key(text).map(|fault| format!("error converting YAML to JSON: {fault}"));
+        match (fault, options.field_validation) {
+            (Some(fault), FieldValidation::Strict) => {
+                return Err(Status::bad_request(format!("error strict decoding patch: {fault}")));
             }
-            Self::Change(form, body) => {
-                let old = old.unwrap_or(&Value::Null);
-                let patched = change(*form, old, body, served.go_type())?;
-                check_kind(request, &patched.value, old)?;
-                decode_patched(request, options, patched)
-            }
+            (Some(fault), FieldValidation::Warn) => request.warnings.extend([fault]),
+            _ => {}
         }
+        served.coerce(&mut new, true);
+        Ok(new)
     }
 
-    /// A value of another type than that of the resource, as the patch makes it.
+    /// A value as the patch makes it, without regard to what it is.
     ///
     /// # Errors
-    /// With why the patch cannot be read or does not apply.
-    pub(crate) fn edit(&self, old: &Value) -> Result<Value, Status> {
+    /// If the patch does not apply.
+    pub(crate) fn edit(&self, request: &Request, old: &Value) -> Result<Patched, PatchError> {
         match self {
-            Self::Change(form, body) => Ok(change(*form, old, body, None)?.value),
-            Self::Apply(config) => {
-                let mut new = old.clone();
-                json_patch::merge(&mut new, config);
-                Ok(new)
-            }
+            Self::Json(patch) => json_patch(old, patch),
+            Self::Merge(patch) => merge_patch(old, patch),
+            Self::Strategic(patch) => match request.served.go_type() {
+                Some(ty) => strategic_merge_patch(old, patch, ty),
+                None => merge_patch(old, patch),
+            },
+            Self::Apply { config, .. } => merge_patch(old, config.to_string().as_bytes()),
         }
-    }
-}
-
-fn change(form: Form, old: &Value, body: &[u8], ty: Option<&'static Type>) -> Result<Patched, PatchError> {
-    match (form, ty) {
-        (Form::Json, _) => patch::json_patch(old, body),
-        (Form::Strategic, Some(ty)) => patch::strategic_merge_patch(old, body, ty),
-        // Without a type there are no lists to merge.
-        (Form::Merge | Form::Strategic, _) => patch::merge_patch(old, body),
     }
 }
 
 /// Reads a patched object as if a client had sent it.
 fn decode_patched(request: &Request, options: &WriteOptions, patched: Patched) -> Result<Value, Status> {
     let served = &request.served;
+    let text = |field| patched.value.get(field).and_then(Value::as_str).unwrap_or_default();
+    let shown = patched.value.to_string();
+    let refuse = |reason: String| Status::from(PatchError::Invalid { shown: shown.clone(), reason });
+    if served.custom.is_none()
+        && let Some(why) = decode::kind_problem(served, text("kind"), text("apiVersion"))
+    {
+        return Err(refuse(why));
+    }
     let is_strict = options.field_validation == FieldValidation::Strict;
-    let text = patched.value.to_string();
     let decoded = patched.decode(served.go_type(), is_strict)?;
     let (mut new, mut faults) = (decoded.value, decoded.strict_errors);
+    faults.extend(served.coerce_metadata(&mut new).map_err(refuse)?);
     faults.extend(served.coerce(&mut new, false));
     match options.field_validation {
         FieldValidation::Strict if !faults.is_empty() => {
-            let why = format!("strict decoding error: {}", faults.join(", "));
-            let cause = Cause::invalid("patch", &Value::from(text), &why);
-            Err(Status::invalid(&GroupKind::default(), "", vec![cause]))
+            Err(refuse(format!("strict decoding error: {}", faults.join(", "))))
         }
         FieldValidation::Warn => {
             request.warnings.extend(faults);
@@ -148,24 +150,4 @@ fn check_applied_uid(request: &Request, config: &Value, old: Option<&Value>) -> 
     let why =
         format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
     Err(Status::conflict(&request.served.group_resource(), &request.name, &why))
-}
-
-/// Refuses a patch that makes the object one of another kind.
-fn check_kind(request: &Request, new: &Value, old: &Value) -> Result<(), Status> {
-    let served = &request.served;
-    let is_same = |field| new.get(field) == old.get(field);
-    if new.is_object() && is_same("kind") && is_same("apiVersion") {
-        return Ok(());
-    }
-    if served.custom.is_some() && new.is_object() {
-        let field = if is_same("kind") { "apiVersion" } else { "kind" };
-        let text = |object: &Value| object.get(field).cloned().unwrap_or_default();
-        let expected = text(old);
-        let detail = format!("must be {}", expected.as_str().unwrap_or_default());
-        let cause = Cause::invalid(field, &text(new), &detail);
-        return Err(Status::invalid(&served.definition.group_kind(), &request.name, vec![cause]));
-    }
-    let detail = "the patch changes the kind of the object";
-    let cause = Cause::invalid("patch", &Value::from(new.to_string()), detail);
-    Err(Status::invalid(&GroupKind::default(), "", vec![cause]))
 }

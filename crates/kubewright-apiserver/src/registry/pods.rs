@@ -49,7 +49,11 @@ impl Registry {
             set_scheduled(metadata::child(fields, "status"), &self.now());
             Ok(new)
         };
-        self.update(&pod, options, &Edit { make: &make, create_missing: false, tracked: false })?;
+        self.update(
+            &pod,
+            options,
+            &Edit { make: &make, create_missing: false, tracked: false, is_replacement: false },
+        )?;
         Ok(success())
     }
 

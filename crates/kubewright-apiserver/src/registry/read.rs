@@ -9,6 +9,7 @@ use crate::{
     selector::Selection,
     status::Status,
     store::{Listing, ReadError},
+    types::strict,
     wire::options::ListOptions,
 };
 
@@ -204,9 +205,11 @@ impl Token {
             }
             _ => refuse(&format!("illegal base64 data at input byte {}", text.len())),
         })?;
-        let token: Self = serde_json::from_slice(&bytes).map_err(|error| refuse(&error.to_string()))?;
+        let decoded = strict::decode(&bytes, None).map_err(|error| refuse(&error.to_string()))?;
+        let token: Self =
+            serde_json::from_value(decoded.value).map_err(|error| refuse(&error.to_string()))?;
         if token.v != Self::VERSION {
-            return Err(refuse(&format!("server does not recognize this encoded version {:?}", token.v)));
+            return Err(refuse(&format!("server does not recognize this encoded version {}", token.v)));
         }
         if token.rv == 0 {
             return Err(refuse(&format!(

@@ -16,7 +16,12 @@ impl Registry {
         let object =
             self.store.get(&request.served.bucket, &request.key()).ok_or_else(|| request.not_found())?;
         let object = request.served.present(&object);
-        Ok(view(&paths(request)?, object.value()))
+        let paths = paths(request)?;
+        if request.served.custom.is_some() && read(object.value(), &paths.spec_replicas).is_none() {
+            let path = text(&paths.spec_replicas);
+            return Err(Status::internal(format!("the spec replicas field {path:?} does not exist")));
+        }
+        Ok(view(&paths, object.value()))
     }
 
     /// Sets the number of replicas to that of the `Scale` that `make` makes of the current one.
@@ -40,8 +45,7 @@ impl Registry {
                 return Err(invalid(request, cause));
             };
             if number < 0 {
-                let cause = Cause::invalid("spec.replicas", &replicas, "must be greater than or equal to 0");
-                return Err(invalid(request, cause));
+                return Err(negative(request, &paths, &replicas));
             }
             let mut new = old;
             write(metadata::as_map(&mut new), &paths.spec_replicas, replicas);
@@ -52,7 +56,9 @@ impl Registry {
             }
             Ok(new)
         };
-        let edit = Edit { make: &make, create_missing: false, tracked: false };
+        // The field of a custom resource that is scaled has no owner, as with a real server.
+        let tracked = request.served.custom.is_some();
+        let edit = Edit { make: &make, create_missing: false, tracked, is_replacement: false };
         let updated = self.update(request, options, &edit)?;
         Ok(view(&paths, updated.object.value()))
     }
@@ -60,6 +66,21 @@ impl Registry {
 
 fn invalid(request: &Request, cause: Cause) -> Status {
     Status::invalid(&GroupKind::new("autoscaling", "Scale"), &request.name, vec![cause])
+}
+
+fn negative(request: &Request, paths: &Scale, replicas: &Value) -> Status {
+    if request.served.custom.is_some() {
+        let path = text(&paths.spec_replicas);
+        let cause = Cause::invalid(path, replicas, "should be a non-negative integer");
+        Status::invalid(&request.served.definition.group_kind(), &request.name, vec![cause])
+    } else {
+        invalid(request, Cause::invalid("spec.replicas", replicas, "must be greater than or equal to 0"))
+    }
+}
+
+/// A path as CRDs write it.
+fn text(path: &[String]) -> String {
+    path.iter().fold(String::new(), |text, field| text + "." + field)
 }
 
 /// Where the resource has what a `Scale` shows.

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
-use kubewright_schema::{ErrorList, FieldPath, names};
+use kubewright_schema::{ErrorList, FieldError, FieldPath, names};
 use serde_json::Value;
 
-use super::{Presented, Registry, Request, metadata, strategy};
+use super::{Presented, Registry, Request, Served, metadata, strategy};
 use crate::{
     apply::field_manager::keep_times_if_unchanged,
-    status::{Cause, Status},
+    status::{Cause, GroupKind, Status},
     store::{CommitError, Object},
     wire::options::WriteOptions,
 };
@@ -23,6 +23,8 @@ pub(crate) struct Edit<'a> {
     pub(crate) create_missing: bool,
     /// Whether what `make` gives has its managed fields already.
     pub(crate) tracked: bool,
+    /// Whether it is a whole object from the client, whose uid says which object it is to replace.
+    pub(crate) is_replacement: bool,
 }
 
 /// What an update came to.
@@ -54,7 +56,8 @@ impl Registry {
                     return Err(request.not_found());
                 }
                 let mut object = (edit.make)(None)?;
-                name_as_requested(request, &mut object)?;
+                self.match_namespace(request, &mut object)?;
+                check_name(request, &object)?;
                 metadata::set(&mut object, "resourceVersion", None);
                 let object = if edit.tracked {
                     self.create_tracked(request, options, object)?
@@ -68,7 +71,7 @@ impl Registry {
             // A version that the client names must be the current one; one that came along from the object as it
             // was is only good for another try.
             let names_version = metadata::resource_version(&new) != metadata::resource_version(old.value());
-            match self.replace(request, options, &current, old.value(), new, edit.tracked)? {
+            match self.replace(request, options, &current, old.value(), new, edit)? {
                 Some(object) => return Ok(Updated { object, created: false }),
                 None if names_version || tries == 0 => return Err(request.modified()),
                 None => {}
@@ -84,12 +87,12 @@ impl Registry {
         current: &Arc<Object>,
         old: &Value,
         mut new: Value,
-        tracked: bool,
+        edit: &Edit<'_>,
     ) -> Result<Option<Presented>, Status> {
         let served = &request.served;
         self.match_namespace(request, &mut new)?;
-        self.check_identity(request, old, &mut new)?;
-        if !tracked {
+        self.check_identity(request, old, &mut new, edit.is_replacement)?;
+        if !edit.tracked {
             let manager = served.field_manager(&request.subresource);
             new = manager.update(old, new, &options.field_manager, self.clock.now());
         }
@@ -101,7 +104,7 @@ impl Registry {
             subresource => strategy::prepare_subresource_update(subresource, &mut new, old),
         }
         let errors = validate_update(request, &new, old);
-        Status::check(&served.definition.group_kind(), &request.name, &errors)?;
+        Status::check(&group_kind(served, &new), &request.name, &errors)?;
         self.check_escalation(request, &new, Some(old))?;
         let new = keep_times_if_unchanged(old, new);
         if is_last_finalizer_gone(&new) {
@@ -121,12 +124,18 @@ impl Registry {
     }
 
     /// Refuses an update of another object than the client means.
-    fn check_identity(&self, request: &Request, old: &Value, new: &mut Value) -> Result<(), Status> {
+    fn check_identity(
+        &self,
+        request: &Request,
+        old: &Value,
+        new: &mut Value,
+        is_replacement: bool,
+    ) -> Result<(), Status> {
         let served = &request.served;
         let resource = served.group_resource();
-        name_as_requested(request, new)?;
+        check_name(request, new)?;
         let (expected, uid) = (metadata::uid(new), metadata::uid(old));
-        if !expected.is_empty() && expected != uid {
+        if is_replacement && !expected.is_empty() && expected != uid {
             let why = format!(
                 "StorageError: invalid object, Code: 4, Key: /registry/{}/{}, ResourceVersion: 0, \
                  AdditionalErrorMsg: Precondition failed: UID in precondition: {expected}, UID in object meta: {uid}",
@@ -157,11 +166,7 @@ impl Registry {
         } else if version != metadata::resource_version(old) {
             return Err(match version.parse::<u64>() {
                 Ok(_) => Status::modified(&resource, &request.name),
-                Err(_) => {
-                    let detail = format!("strconv.ParseUint: parsing {version:?}: invalid syntax");
-                    let cause = Cause::invalid("metadata.resourceVersion", &Value::from(version), &detail);
-                    Status::invalid(&served.definition.group_kind(), &request.name, vec![cause])
-                }
+                Err(_) => Status::untyped(format!("strconv.ParseUint: parsing {version:?}: invalid syntax")),
             });
         }
         let version = metadata::resource_version(old).to_owned();
@@ -189,12 +194,16 @@ impl Registry {
     }
 }
 
-/// Gives the object the name of the request.
-fn name_as_requested(request: &Request, object: &mut Value) -> Result<(), Status> {
+/// Refuses an object that does not have the name of the request.
+fn check_name(request: &Request, object: &Value) -> Result<(), Status> {
     let name = metadata::name(object);
     if name.is_empty() {
-        metadata::set(object, "name", Some(Value::from(request.name.as_str())));
-    } else if name != request.name {
+        return Err(Status::bad_request(format!(
+            "the name of the object ({} based on URL) was undeterminable: name must be provided",
+            request.name
+        )));
+    }
+    if name != request.name {
         return Err(Status::bad_request(format!(
             "the name of the object ({name}) does not match the name on the URL ({})",
             request.name
@@ -205,7 +214,10 @@ fn name_as_requested(request: &Request, object: &mut Value) -> Result<(), Status
 
 /// Takes back what no client may change.
 fn restore_system_fields(new: &mut Value, old: &Value) {
-    metadata::restore(new, old, &["generation", "creationTimestamp", "uid"]);
+    metadata::restore(new, old, &["generation", "creationTimestamp"]);
+    if metadata::uid(new).is_empty() {
+        metadata::restore(new, old, &["uid"]);
+    }
     metadata::set(new, "selfLink", None);
     if metadata::is_deleting(old) {
         metadata::restore(new, old, &["deletionTimestamp"]);
@@ -213,6 +225,29 @@ fn restore_system_fields(new: &mut Value, old: &Value) {
     if metadata::grace_period(old).is_some() && metadata::grace_period(new).is_none() {
         metadata::restore(new, old, &["deletionGracePeriodSeconds"]);
     }
+}
+
+/// The kind of an object as messages name it. A custom resource may claim to be of another kind.
+pub(super) fn group_kind(served: &Served, object: &Value) -> GroupKind {
+    if served.custom.is_none() {
+        return served.definition.group_kind();
+    }
+    let text = |field| object.get(field).and_then(Value::as_str).unwrap_or_default();
+    let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group);
+    GroupKind::new(group, text("kind"))
+}
+
+/// What is wrong with the kind that a custom resource claims to be of.
+pub(super) fn kind_errors(served: &Served, object: &Value) -> ErrorList {
+    let mut errors = ErrorList::new();
+    let api_version = served.definition.api_version();
+    for (field, expected) in [("apiVersion", &api_version), ("kind", &served.definition.kind)] {
+        let own = object.get(field).and_then(Value::as_str).unwrap_or_default();
+        if own != expected {
+            errors.push(FieldError::invalid(&FieldPath::new(field), own, format!("must be {expected}")));
+        }
+    }
+    errors
 }
 
 fn validate_update(request: &Request, new: &Value, old: &Value) -> ErrorList {
@@ -224,6 +259,7 @@ fn validate_update(request: &Request, new: &Value, old: &Value) -> ErrorList {
     }
     if let Some(custom) = &served.custom {
         request.warnings.extend(names::finalizer_warnings(meta(new), Some(meta(old))));
+        errors.extend(kind_errors(served, new));
         errors.extend(custom.validate(new, Some(old), &request.warnings));
     }
     errors.extend(match request.subresource.as_str() {

@@ -5,7 +5,12 @@ use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::Value;
 
-use super::{media, options::FieldValidation, protobuf};
+use super::{
+    media,
+    options::FieldValidation,
+    protobuf::{self, ProtobufError},
+    yaml,
+};
 use crate::{
     registry::{Served, Warnings},
     status::Status,
@@ -34,24 +39,16 @@ where
     }
 }
 
-/// Parses a body that is no object of the resource: options, or the object of a subresource.
+/// Parses a body that is no object of the resource: options, or the object of a subresource. It is read along its Go
+/// type, if that is given.
 ///
 /// # Errors
 /// 415 for a media type that is not read, 400 for a body that cannot be.
-pub(crate) fn document(body: &[u8], content_type: &str) -> Result<Value, Status> {
-    match parse(body, content_type, None)? {
+pub(crate) fn document(body: &[u8], content_type: &str, ty: Option<&Type>) -> Result<Value, Status> {
+    match parse(body, content_type, ty)? {
         Ok(decoded) => Ok(decoded.value),
-        Err(error) => Err(Status::bad_request(error.to_string())),
+        Err(error) => Err(Status::bad_request(unreadable(content_type, &error))),
     }
-}
-
-/// Reads YAML, which JSON is as well.
-///
-/// # Errors
-/// With the parser's message.
-pub(crate) fn yaml(body: &[u8]) -> Result<Value, String> {
-    let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
-    serde_saphyr::from_str(text).map_err(|error| error.to_string())
 }
 
 /// Reads an object of the resource's kind from the body of a write, prepared to be checked. What the client should
@@ -66,34 +63,48 @@ pub(crate) fn object(
     validation: FieldValidation,
     warnings: &Warnings,
 ) -> Result<Value, Status> {
-    let definition = &served.definition;
-    let kind = definition.kind.as_str();
     if content_type == media::PROTOBUF && served.custom.is_some() {
         return Err(Status::unsupported_media_type(&[media::JSON, media::YAML]));
     }
-    let Decoded { mut value, strict_errors } = match parse(body, content_type, served.go_type())? {
+    let kind = served.definition.kind.as_str();
+    let unrecognized = |why: &str| {
+        let start = excerpt(body);
+        Status::bad_request(format!(
+            "the object provided is unrecognized (must be of type {kind}): {why} ({start})"
+        ))
+    };
+    let decoded = match parse(body, content_type, served.go_type())? {
         Ok(decoded) => decoded,
         Err(DecodeError::Type(why)) => {
             // The body may be of another kind, for which its fields are right.
             if let Ok(Ok(mut decoded)) = parse(body, content_type, None) {
+                check_object(served, &decoded.value).map_err(|why| unrecognized(&why))?;
                 identify(served, &mut decoded.value)?;
             }
-            return Err(unfit(served, &why));
+            return Err(unfit(served, kind, &served.definition.version, &why));
         }
-        Err(error) => {
-            return Err(Status::bad_request(format!(
-                "the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; \
-                 json parse error: {error} ({})",
-                excerpt(body)
-            )));
-        }
+        Err(error) => return Err(unrecognized(&unreadable(content_type, &error))),
     };
+    let Decoded { mut value, strict_errors: mut faults } = decoded;
+    check_object(served, &value).map_err(|why| unrecognized(&why))?;
+    if served.custom.is_some() && text(&value, "kind").is_empty() {
+        let whole = String::from_utf8_lossy(body);
+        return Err(unrecognized(&format!("Object 'Kind' is missing in '{whole}'")));
+    }
     identify(served, &mut value)?;
-    let mut faults = strict_errors;
+    faults.extend(
+        served
+            .coerce_metadata(&mut value)
+            .map_err(|why| unfit(served, kind, &served.definition.version, &why))?,
+    );
     faults.extend(served.coerce(&mut value, false));
+    if content_type == media::YAML {
+        faults.extend(yaml::duplicate_key(body));
+    }
     match validation {
         FieldValidation::Strict if !faults.is_empty() => {
-            return Err(unfit(served, &format!("strict decoding error: {}", faults.join(", "))));
+            let why = format!("strict decoding error: {}", faults.join(", "));
+            return Err(unfit(served, kind, &served.definition.version, &why));
         }
         FieldValidation::Warn => warnings.extend(faults),
         FieldValidation::Strict | FieldValidation::Ignore => {}
@@ -101,22 +112,100 @@ pub(crate) fn object(
     Ok(value)
 }
 
-/// 400 `Widget in version "v1" cannot be handled as a Widget: why`.
-fn unfit(served: &Served, why: &str) -> Status {
-    let definition = &served.definition;
-    Status::bad_request(format!(
-        "{kind} in version {version:?} cannot be handled as a {kind}: {why}",
-        kind = definition.kind,
-        version = definition.version,
+/// Refuses what is no object at all. Go takes null for an empty struct.
+fn check_object(served: &Served, value: &Value) -> Result<(), String> {
+    if value.is_object() || (value.is_null() && served.custom.is_none()) {
+        return Ok(());
+    }
+    Err(format!(
+        "couldn't get version/kind; json parse error: json: cannot unmarshal {} into Go value of type \
+         struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
+         \"json:\\\"kind,omitempty\\\"\" }}",
+        go_kind(value)
     ))
+}
+
+/// Why an object of a built-in kind cannot be one of this resource, judging by its `kind` and `apiVersion`; `None`
+/// if it can.
+pub(crate) fn kind_problem(served: &Served, kind: &str, api_version: &str) -> Option<String> {
+    let definition = &served.definition;
+    if kind == definition.kind && api_version == definition.api_version() {
+        return None;
+    }
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    if crate::types::Types::get().kind(group, version, kind).is_none() {
+        return Some(no_such_kind(kind, api_version));
+    }
+    let internal = match definition.group.split('.').next() {
+        None | Some("") => "core",
+        Some(group) => group,
+    };
+    let expected = &definition.kind;
+    (group != definition.group || kind != expected)
+        .then(|| format!("converting ({version}.{kind}) to ({internal}.{expected}): unknown conversion"))
+}
+
+/// Checks that a body is of the resource's kind and version, and completes what a built-in kind may leave out.
+fn identify(served: &Served, value: &mut Value) -> Result<(), Status> {
+    let definition = &served.definition;
+    let own = definition.api_version();
+    if value.is_null() {
+        *value = Value::Object(serde_json::Map::new());
+    }
+    let (mut kind, mut api_version) = (text(value, "kind"), text(value, "apiVersion"));
+    if served.custom.is_none() {
+        if kind.is_empty() {
+            kind.clone_from(&definition.kind);
+        }
+        if api_version.is_empty() {
+            api_version.clone_from(&own);
+        }
+        if let Some(why) = kind_problem(served, &kind, &api_version) {
+            let version = api_version.rsplit('/').next().unwrap_or_default();
+            return Err(unfit(served, &kind, version, &why));
+        }
+    }
+    if api_version != own {
+        return Err(Status::bad_request(format!(
+            "the API version in the data ({api_version}) does not match the expected API version ({own})"
+        )));
+    }
+    if let Value::Object(object) = value {
+        object.insert("kind".to_owned(), Value::from(kind));
+        object.insert("apiVersion".to_owned(), Value::from(own));
+    }
+    Ok(())
+}
+
+/// 400 `Widget in version "v1" cannot be handled as a Widget: why`.
+fn unfit(served: &Served, kind: &str, version: &str, why: &str) -> Status {
+    let expected = &served.definition.kind;
+    Status::bad_request(format!("{kind} in version {version:?} cannot be handled as a {expected}: {why}"))
+}
+
+/// The text for a kind that is not built in.
+pub(crate) fn no_such_kind(kind: &str, api_version: &str) -> String {
+    format!(
+        "no kind {kind:?} is registered for version {api_version:?} in scheme \"pkg/runtime/scheme.go:111\""
+    )
 }
 
 /// Parses a body by its media type.
 fn parse(body: &[u8], content_type: &str, ty: Option<&Type>) -> Result<Result<Decoded, DecodeError>, Status> {
     let value = match content_type {
         media::JSON => return Ok(strict::decode(body, ty)),
-        media::YAML => yaml(body).map_err(DecodeError::Syntax),
-        media::PROTOBUF => protobuf::decode(body).map_err(|error| DecodeError::Syntax(error.to_string())),
+        media::YAML => yaml::parse(body).map_err(DecodeError::Syntax),
+        media::PROTOBUF => protobuf::decode(body).map_err(|error| {
+            DecodeError::Syntax(match error {
+                ProtobufError::NoPrefix => {
+                    "provided data does not appear to be a protobuf message, expected prefix \
+                                            [107 56 115 0]"
+                        .to_owned()
+                }
+                ProtobufError::Envelope(_) => "unexpected EOF".to_owned(),
+                other => other.to_string(),
+            })
+        }),
         _ => {
             return Err(Status::unsupported_media_type(&[media::JSON, media::YAML, media::PROTOBUF]));
         }
@@ -124,60 +213,22 @@ fn parse(body: &[u8], content_type: &str, ty: Option<&Type>) -> Result<Result<De
     Ok(value.and_then(|value| strict::decode(value.to_string().as_bytes(), ty)))
 }
 
-/// Checks that a body is of the resource's kind and version, and completes what a built-in kind may leave out.
-fn identify(served: &Served, value: &mut Value) -> Result<(), Status> {
-    let definition = &served.definition;
-    let api_version = definition.api_version();
-    let is_custom = served.custom.is_some();
-    if value.is_null() && !is_custom {
-        *value = Value::Object(serde_json::Map::new());
-    }
-    let text =
-        |value: &Value, field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
-    if !value.is_object() {
-        return Err(Status::bad_request(format!(
-            "the object provided is unrecognized (must be of type {}): couldn't get version/kind; \
-             json parse error: json: cannot unmarshal {} into Go value of type struct {{ APIVersion string \
-             \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }} ({})",
-            definition.kind,
-            go_kind(value),
-            excerpt(value.to_string().as_bytes()),
-        )));
-    }
-    let (kind, version) = (text(value, "kind"), text(value, "apiVersion"));
-    if kind.is_empty() && is_custom {
-        return Err(Status::bad_request(format!("Object 'Kind' is missing in '{value}'")));
-    }
-    if !version.is_empty() && version != api_version {
-        return Err(Status::bad_request(format!(
-            "the API version in the data ({version}) does not match the expected API version ({api_version})"
-        )));
-    }
-    if !kind.is_empty() && kind != definition.kind && !is_custom {
-        return Err(Status::bad_request(format!(
-            "{kind} in version {version:?} cannot be handled as a {expected}: converting ({short}.{kind}) to \
-             ({group}.{expected}): unknown conversion",
-            version = definition.version,
-            short = definition.version,
-            group = match definition.group.split('.').next() {
-                None | Some("") => "core",
-                Some(group) => group,
-            },
-            expected = definition.kind,
-        )));
-    }
-    if let Value::Object(object) = value {
-        object.entry("kind").or_insert_with(|| Value::from(definition.kind.as_str()));
-        object.insert("apiVersion".to_owned(), Value::from(api_version));
-        if kind.is_empty() {
-            object.insert("kind".to_owned(), Value::from(definition.kind.as_str()));
+/// The text for a body that cannot be parsed.
+fn unreadable(content_type: &str, error: &DecodeError) -> String {
+    match error {
+        DecodeError::Syntax(why) if content_type == media::JSON => {
+            format!("couldn't get version/kind; json parse error: {why}")
         }
+        other => other.to_string(),
     }
-    Ok(())
+}
+
+fn text(value: &Value, field: &str) -> String {
+    value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 /// The name that Go's JSON reader has for a value.
-fn go_kind(value: &Value) -> &'static str {
+pub(crate) fn go_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",
@@ -191,6 +242,9 @@ fn go_kind(value: &Value) -> &'static str {
 /// The beginning of a body, as Kubernetes quotes what it cannot read: as text if it looks like JSON, else in hex.
 fn excerpt(body: &[u8]) -> String {
     const LENGTH: usize = 30;
+    if body.is_empty() {
+        return "<empty>".to_owned();
+    }
     let start = body.get(..LENGTH.min(body.len())).unwrap_or_default();
     let more = if body.len() > LENGTH { " ..." } else { "" };
     if start.first() == Some(&b'{') {

@@ -26,6 +26,7 @@ use crate::{
         Deleted, Edit, Patch, Registry, Request, Served, Warnings, WatchSettings, access::AccessObjects,
     },
     status::Status,
+    types::Types,
     user::User,
 };
 
@@ -56,7 +57,10 @@ impl Handler {
     /// Answers a request. Who makes it is read from its head.
     pub(crate) async fn handle(&self, parts: Parts, body: Result<Bytes, Status>) -> Response<ApiBody> {
         let info = RequestInfo::parse(&parts.method, parts.uri.path(), parts.uri.query());
-        let plain = Writer::new(Accepted::JSON, &parts.headers, &info.query);
+        let accept = parts.headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+        // A refusal is written in any case, and in YAML if that is wanted.
+        let accepted = Accepted::negotiate(accept, false).unwrap_or(Accepted::JSON).untransformed();
+        let plain = Writer::new(accepted, &parts.headers, &info.query);
         let warnings = Warnings::default();
         let result = match self.identify(&info, &parts) {
             Err(status) => Err(status),
@@ -112,12 +116,18 @@ impl Handler {
         if !is_in_scope(&served, &info) {
             return if served.custom.is_some() {
                 Ok(respond::page_not_found())
+            } else if served.definition.namespaced && info.name.is_empty() {
+                // All namespaces together can be listed, and nothing else.
+                Err(Status::method_not_allowed())
             } else {
                 Err(Status::no_such_resource())
             };
         }
         check_verb(&served, &info, &parts.method)?;
         let accept = parts.headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+        if served.custom.is_none() {
+            Accepted::check_types(accept)?;
+        }
         let accepted = Accepted::negotiate(accept, info.verb == "watch")?;
         let mut writer = Writer::new(accepted, &parts.headers, &info.query);
         writer.show_tables_of(&served, &info.query, self.registry.clock.now())?;
@@ -276,7 +286,7 @@ impl Call<'_> {
     /// A POST to a subresource, whose kind is another one than that of the object.
     fn create_below(&self, subresource: &str) -> Result<Response<ApiBody>, Status> {
         let options = self.write_options("CreateOptions", false)?;
-        let body = decode::document(&self.body, self.content_type())?;
+        let body = decode::document(&self.body, self.content_type(), None)?;
         let answer = match subresource {
             "binding" => self.registry.bind(&self.request, &options, &body)?,
             "eviction" => self.registry.evict(&self.request, &options, &body)?,
@@ -287,7 +297,11 @@ impl Call<'_> {
     }
 
     fn watch(&self) -> Result<Response<ApiBody>, Status> {
-        let options = ListOptions::parse(&self.info.query, true)?;
+        let mut options = ListOptions::parse(&self.info.query, true)?;
+        if options.field_selector.is_empty() && !self.info.name.is_empty() {
+            // The path of an old kind of watch names the object.
+            options.field_selector = format!("metadata.name={}", self.info.name);
+        }
         let events = self.registry.watch(&self.request, &options, self.watch_settings)?;
         let lines = Lines::new(events, self.writer.clone());
         let mut response = Response::new(ApiBody::stream(lines.boxed()));
@@ -301,7 +315,7 @@ impl Call<'_> {
         let object = self.decode(&options)?;
         let make = |_: Option<&Value>| Ok(object.clone());
         let create_missing = self.request.served.definition.create_on_update;
-        self.edit(&options, &Edit { make: &make, create_missing, tracked: false })
+        self.edit(&options, &Edit { make: &make, create_missing, tracked: false, is_replacement: true })
     }
 
     fn patch(&self) -> Result<Response<ApiBody>, Status> {
@@ -311,7 +325,12 @@ impl Call<'_> {
         let make = |old: Option<&Value>| patch.apply(&self.request, &options, old, now);
         self.edit(
             &options,
-            &Edit { make: &make, create_missing: patch.is_apply(), tracked: patch.is_apply() },
+            &Edit {
+                make: &make,
+                create_missing: patch.is_apply(),
+                tracked: patch.is_apply(),
+                is_replacement: false,
+            },
         )
     }
 
@@ -326,13 +345,15 @@ impl Call<'_> {
             "get" => self.registry.scale(&self.request)?,
             "update" => {
                 let options = self.write_options("UpdateOptions", false)?;
-                let scale = decode::document(&self.body, self.content_type())?;
+                let scale = decode::document(&self.body, self.content_type(), None)?;
                 self.registry.update_scale(&self.request, &options, &|_| Ok(scale.clone()))?
             }
             _ => {
                 let patch = Patch::parse(self.content_type(), &self.body, true)?;
                 let options = self.write_options("PatchOptions", patch.is_apply())?;
-                self.registry.update_scale(&self.request, &options, &|scale| patch.edit(scale))?
+                self.registry.update_scale(&self.request, &options, &|scale| {
+                    Ok(patch.edit(&self.request, scale)?.value)
+                })?
             }
         };
         Ok(self.writer.value(StatusCode::OK, &scale))
@@ -347,7 +368,8 @@ impl Call<'_> {
         if self.body.is_empty() {
             return DeleteOptions::parse(&self.info.query, None);
         }
-        let body = decode::document(&self.body, self.content_type())?;
+        let ty = Types::get().named("io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions");
+        let body = decode::document(&self.body, self.content_type(), ty)?;
         DeleteOptions::parse(&self.info.query, Some(&body))
     }
 

@@ -1,4 +1,4 @@
-use crate::status::Status;
+use crate::status::{Details, Reason, Status};
 
 /// The media types that bodies of resources may have.
 pub(crate) const JSON: &str = "application/json";
@@ -6,6 +6,10 @@ pub(crate) const JSON: &str = "application/json";
 pub(crate) const YAML: &str = "application/yaml";
 /// Kubernetes' protobuf envelope, which is read but never written.
 pub(crate) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+
+const OFFERED: [&str; 3] = [JSON, YAML, PROTOBUF];
+const OFFERED_FOR_WATCHES: [&str; 2] =
+    ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
 
 /// How an answer is to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,9 +50,35 @@ impl Accepted {
     pub(crate) const JSON: Self =
         Self { format: Format::Json, pretty: false, transform: Transform::None, beta: false };
 
+    /// The same without a transformation.
+    pub(crate) fn untransformed(self) -> Self {
+        Self { transform: Transform::None, ..self }
+    }
+
     /// The `meta.k8s.io` version of a transformed answer.
     pub(crate) fn meta_version(self) -> &'static str {
         if self.beta { "meta.k8s.io/v1beta1" } else { "meta.k8s.io/v1" }
+    }
+
+    /// Refuses a client of a built-in kind that accepts none of the server's media types, whatever their parameters.
+    ///
+    /// # Errors
+    /// 406, in other words than that of [`Accepted::negotiate`].
+    pub(crate) fn check_types(accept: Option<&str>) -> Result<(), Status> {
+        let Some(accept) = accept.filter(|accept| !accept.trim().is_empty()) else { return Ok(()) };
+        let is_offered = |clause: &str| {
+            let media = clause.split(';').next().unwrap_or_default().trim();
+            media == "*/*" || OFFERED.iter().any(|offered| *offered == media)
+        };
+        if accept.split(',').any(is_offered) {
+            return Ok(());
+        }
+        let message = format!(
+            "406: Not Acceptable\n\nAvailable representations: {}, {}",
+            OFFERED.join(", "),
+            OFFERED_FOR_WATCHES.join(", ")
+        );
+        Err(Status::new(406, Reason::NotAcceptable, message).with_details(Details::default()))
     }
 
     /// Picks the first clause of an `Accept` header that the server can write. No header accepts JSON.
@@ -72,12 +102,9 @@ impl Accepted {
             clauses.iter().find_map(|clause| formats.iter().find_map(|format| clause.accept(*format)));
         accepted.ok_or_else(|| {
             if watch {
-                Status::not_acceptable(&[
-                    "application/json;stream=watch",
-                    "application/vnd.kubernetes.protobuf;stream=watch",
-                ])
+                Status::not_acceptable(&OFFERED_FOR_WATCHES)
             } else {
-                Status::not_acceptable(&[JSON, YAML, PROTOBUF])
+                Status::not_acceptable(&OFFERED)
             }
         })
     }

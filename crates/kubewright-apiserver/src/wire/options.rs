@@ -1,6 +1,7 @@
+use kubewright_schema::{FieldPath, names};
 use serde_json::{Map, Value, json};
 
-use super::request_info::Query;
+use super::{decode, request_info::Query};
 use crate::status::{Cause, GroupKind, Status};
 
 /// The options of create, update and patch.
@@ -75,23 +76,14 @@ impl WriteOptions {
                 causes.push(Cause::forbidden("force", "may not be specified for non-apply patch"));
             }
         }
-        if given.len() > FIELD_MANAGER_LIMIT {
-            causes.push(Cause {
-                reason: "FieldValueTooLong".to_owned(),
-                message: format!("Too long: may not be more than {FIELD_MANAGER_LIMIT} bytes"),
-                field: "fieldManager".to_owned(),
-            });
-        }
-        if let Some(index) = given.chars().position(|c| !is_printable(c)) {
-            let detail = format!("should only contain printable characters (found at position {index})");
-            causes.push(Cause::invalid("fieldManager", &Value::from(given), &detail));
-        }
+        let errors = names::validate_field_manager(given, &FieldPath::new("fieldManager"));
+        causes.extend(errors.causes().into_iter().map(Cause::from));
         let field_validation = match query.get("fieldValidation") {
             "" | "Warn" => FieldValidation::Warn,
             "Ignore" => FieldValidation::Ignore,
             "Strict" => FieldValidation::Strict,
             other => {
-                let supported = ["Ignore", "Strict", "Warn"];
+                let supported = ["", "Ignore", "Strict", "Warn"];
                 causes.push(Cause::not_supported("fieldValidation", &Value::from(other), &supported));
                 FieldValidation::Warn
             }
@@ -178,6 +170,10 @@ impl ListOptions {
                 Some(_) if matching != "NotOlderThan" => {
                     let detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
                     causes.push(Cause::forbidden(field, detail));
+                    if !matching.is_empty() {
+                        let value = Value::from(matching);
+                        causes.push(Cause::not_supported(field, &value, &["NotOlderThan"]));
+                    }
                 }
                 None if !matching.is_empty() => {
                     let detail =
@@ -200,7 +196,7 @@ impl ListOptions {
                     causes.push(Cause::forbidden(field, detail));
                 }
                 if !matches!(matching, "Exact" | "NotOlderThan") {
-                    let supported = ["Exact", "NotOlderThan"];
+                    let supported = ["Exact", "NotOlderThan", ""];
                     causes.push(Cause::not_supported(field, &Value::from(matching), &supported));
                 }
                 if matching == "Exact" && self.resource_version == "0" {
@@ -266,12 +262,16 @@ impl DeleteOptions {
         let body = match body {
             Value::Object(body) => body,
             Value::Null => &empty,
-            _ => return Err(wrong_type("DeleteOptions", "object")),
+            other => {
+                let kind = decode::go_kind(other);
+                return Err(Status::bad_request(format!(
+                    "json: cannot unmarshal {kind} into Go value of type v1.DeleteOptions"
+                )));
+            }
         };
-        if let Some(kind) = body.get("kind").and_then(Value::as_str)
-            && kind != "DeleteOptions"
-        {
-            return Err(Status::bad_request(format!("expected a DeleteOptions, but the body is a {kind}")));
+        let text = |field| body.get(field).and_then(Value::as_str).unwrap_or_default();
+        if !matches!(text("kind"), "" | "DeleteOptions") {
+            return Err(Status::bad_request(decode::no_such_kind(text("kind"), text("apiVersion"))));
         }
         let dry: Vec<&str> = body
             .get("dryRun")
@@ -283,37 +283,13 @@ impl DeleteOptions {
             |name| preconditions.and_then(|p| p.get(name)).and_then(Value::as_str).map(str::to_owned);
         Ok(Self {
             dry_run: dry_run(dry.into_iter(), causes),
-            grace_period_seconds: typed(body, "gracePeriodSeconds", Value::as_i64, "int64")?,
-            orphan_dependents: typed(body, "orphanDependents", Value::as_bool, "bool")?,
-            propagation_policy: typed(
-                body,
-                "propagationPolicy",
-                |v| v.as_str().map(str::to_owned),
-                "string",
-            )?,
+            grace_period_seconds: body.get("gracePeriodSeconds").and_then(Value::as_i64),
+            orphan_dependents: body.get("orphanDependents").and_then(Value::as_bool),
+            propagation_policy: body.get("propagationPolicy").and_then(Value::as_str).map(str::to_owned),
             uid: precondition("uid"),
             resource_version: precondition("resourceVersion"),
         })
     }
-}
-
-fn typed<T>(
-    body: &Map<String, Value>,
-    field: &str,
-    read: impl Fn(&Value) -> Option<T>,
-    name: &str,
-) -> Result<Option<T>, Status> {
-    match body.get(field) {
-        None | Some(Value::Null) => Ok(None),
-        Some(value) => match read(value) {
-            Some(value) => Ok(Some(value)),
-            None => Err(wrong_type(&format!("DeleteOptions.{field}"), name)),
-        },
-    }
-}
-
-fn wrong_type(field: &str, name: &str) -> Status {
-    Status::bad_request(format!("the field {field} must be of type {name}"))
 }
 
 #[cfg(test)]

@@ -113,28 +113,38 @@ impl Writer {
             }
             Transform::Metadata => {
                 let definition = &list.served.definition;
-                let package = if list.served.custom.is_some() { "unstructured" } else { "core" };
+                let internal = if list.served.custom.is_some() {
+                    "unstructured.UnstructuredList".to_owned()
+                } else {
+                    let group = definition.group.split('.').next().unwrap_or_default();
+                    let package = if group.is_empty() { "core" } else { group };
+                    format!("{package}.{}", definition.list_kind)
+                };
                 return Err(Status::new(
                     406,
                     Reason::NotAcceptable,
                     format!(
-                        "you requested PartialObjectMetadata, but the requested object is a list (*{package}.{})",
-                        definition.list_kind
+                        "you requested PartialObjectMetadata, but the requested object is a list (*{internal})"
                     ),
                 ));
             }
         }
         let mut body = Vec::new();
         let definition = &list.served.definition;
+        let is_custom = list.served.custom.is_some();
+        let mut metadata = list_metadata(list);
+        if is_custom && list.continue_token.is_none() {
+            // What has no Go type is not left out where it is empty.
+            metadata["continue"] = json!("");
+        }
         let head = json!({
             "kind": definition.list_kind,
             "apiVersion": definition.api_version(),
-            "metadata": list_metadata(list),
+            "metadata": metadata,
         });
         let head = head.to_string();
         body.extend_from_slice(head.strip_suffix('}').unwrap_or(&head).as_bytes());
         body.extend_from_slice(b",\"items\":[");
-        let is_custom = list.served.custom.is_some();
         for (index, item) in list.items.iter().enumerate() {
             if index > 0 {
                 body.push(b',');
