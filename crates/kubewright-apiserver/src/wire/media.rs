@@ -68,7 +68,7 @@ impl Accepted {
         let Some(accept) = accept.filter(|accept| !accept.trim().is_empty()) else { return Ok(()) };
         let is_offered = |clause: &str| {
             let media = clause.split(';').next().unwrap_or_default().trim();
-            media == "*/*" || OFFERED.iter().any(|offered| *offered == media)
+            media == "*/*" || OFFERED.contains(&media)
         };
         if accept.split(',').any(is_offered) {
             return Ok(());
