@@ -104,7 +104,7 @@ impl DeploymentReconciler {
             match self.change(&deployment, change).await? {
                 Outcome::Done => {}
                 Outcome::Failed(status, error) => {
-                    self.write_status(&deployment, status).await?;
+                    self.write_status(&deployment, *status).await?;
                     return Err(error.into());
                 }
                 Outcome::Collided => {
@@ -188,7 +188,7 @@ impl DeploymentReconciler {
             let condition = status::new_condition(PROGRESSING, "False", reason::CREATE_FAILED, message, now);
             status::set_condition(&mut status, condition);
         }
-        Outcome::Failed(status, error)
+        Outcome::Failed(Box::new(status), error)
     }
 
     async fn write_status(&self, deployment: &Deployment, status: DeploymentStatus) -> Result<()> {
@@ -204,7 +204,7 @@ impl DeploymentReconciler {
 enum Outcome {
     Done,
     /// The new ReplicaSet cannot be created: write this status and try again.
-    Failed(DeploymentStatus, ClientError),
+    Failed(Box<DeploymentStatus>, ClientError),
     /// The new ReplicaSet's name is taken.
     Collided,
 }

@@ -25,7 +25,7 @@ const NAME: &str = "job-controller";
 pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
     let jobs = manager.cache().declare(InformerOptions::<Job>::new())?;
     let pods = manager.cache().declare(InformerOptions::<Pod>::new())?;
-    Controller::new::<Job>(manager).named(NAME).owns::<Pod>().run(RetryConflicts(JobReconciler {
+    Controller::for_kind::<Job>(manager).named(NAME).owns::<Pod>().run(RetryConflicts(JobReconciler {
         context: Context::new(manager, settings, NAME),
         jobs,
         pods,

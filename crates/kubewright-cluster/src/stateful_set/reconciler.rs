@@ -35,7 +35,7 @@ pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
     let adopters = ownership::enqueue_adopters(sets.clone(), |set: &StatefulSet| {
         ownership::selector(&set.spec.selector)
     });
-    Controller::new::<StatefulSet>(manager)
+    Controller::for_kind::<StatefulSet>(manager)
         .named(NAME)
         .owns::<Pod>()
         .owns::<ControllerRevision>()
