@@ -44,7 +44,7 @@ pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
         .watches::<ReplicaSet>(adopters)
         .watches(enqueue_mapped({
             let (deployments, replica_sets) = (deployments.clone(), replica_sets.clone());
-            move |pod: &Pod| recreating(pod, &replica_sets, &deployments).into_iter().collect()
+            move |pod: &Pod| recreating(pod, &replica_sets, &deployments).into_iter().collect::<Vec<_>>()
         }))
         .run(RetryConflicts(DeploymentReconciler {
             context: Context::new(manager, settings, NAME),

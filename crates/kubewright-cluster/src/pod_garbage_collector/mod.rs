@@ -38,7 +38,7 @@ pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
                 .iter()
                 .filter(|pod| node_of(pod) == name)
                 .map(|pod| Request::of(&**pod))
-                .collect()
+                .collect::<Vec<_>>()
         }))
         .run(RetryConflicts(PodGarbageCollector {
             context: Context::new(manager, settings, NAME),

@@ -36,7 +36,12 @@ pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
     Controller::for_kind::<Pod>(manager)
         .named("scheduler")
         .watches(enqueue_mapped(move |_: &Node| {
-            waiting.list(None).iter().filter(|pod| is_waiting(pod)).map(|pod| Request::of(&**pod)).collect()
+            waiting
+                .list(None)
+                .iter()
+                .filter(|pod| is_waiting(pod))
+                .map(|pod| Request::of(&**pod))
+                .collect::<Vec<_>>()
         }))
         .run(RetryConflicts(SchedulerReconciler {
             context: Context::new(manager, settings, NAME),

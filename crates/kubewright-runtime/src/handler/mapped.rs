@@ -12,14 +12,15 @@ use crate::{
 /// use k8s_openapi::api::core::v1::Secret;
 /// use kubewright_runtime::{Request, handler::enqueue_mapped};
 ///
-/// // Every cart uses the secret that is named after it.
-/// let handler = enqueue_mapped(|secret: &Secret| vec![Request::of(secret)]);
+/// // Every cart uses the secret that is named after it. An `Option` or a `Vec` does as well.
+/// let handler = enqueue_mapped(|secret: &Secret| [Request::of(secret)]);
 /// # let _ = handler;
 /// ```
-pub fn enqueue_mapped<K, F>(map: F) -> EnqueueMapped<K, F>
+pub fn enqueue_mapped<K, F, R>(map: F) -> EnqueueMapped<K, F>
 where
     K: Object,
-    F: Fn(&K) -> Vec<Request> + Send + Sync + 'static,
+    F: Fn(&K) -> R + Send + Sync + 'static,
+    R: IntoIterator<Item = Request>,
 {
     EnqueueMapped { map, kind: PhantomData }
 }
@@ -30,13 +31,14 @@ pub struct EnqueueMapped<K, F> {
     kind: PhantomData<fn(&K)>,
 }
 
-impl<K, F> EventHandler<K> for EnqueueMapped<K, F>
+impl<K, F, R> EventHandler<K> for EnqueueMapped<K, F>
 where
     K: Object,
-    F: Fn(&K) -> Vec<Request> + Send + Sync + 'static,
+    F: Fn(&K) -> R + Send + Sync + 'static,
+    R: IntoIterator<Item = Request>,
 {
     fn handle(&self, event: &Event<K>, queue: &RequestQueue) {
-        enqueue_each(event, queue, &self.map);
+        enqueue_each(event, queue, |object| (self.map)(object).into_iter().collect());
     }
 }
 
