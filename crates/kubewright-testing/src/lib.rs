@@ -3,10 +3,17 @@
 //! * [`TestCluster`] is the embedded API server with its controllers, in process and in the test's own thread:
 //!   nothing is shared with other tests, nothing listens on a port, and it starts in milliseconds. Under
 //!   `#[tokio::test(start_paused = true)]` it runs on virtual time, and equal seeds give equal histories.
+//! * [`simulate`] gives a run a runtime of its own, for tests that compare runs.
 //! * [`transport`] is the network between client and server: it records every request, and makes the connection
 //!   fail as a test asks.
 //!
 //! This crate may import every other crate of the workspace but the command line. Tests of operators import it;
 //! operators do not. Start reading at [`TestCluster`].
 
+mod endpoint;
+mod simulate;
+mod test_cluster;
 pub mod transport;
+
+pub use simulate::simulate;
+pub use test_cluster::{Operator, TestCluster, TestClusterBuilder};

@@ -1,5 +1,7 @@
 //! The paths that name no resource: health, version, the list of paths.
 
+use std::fmt;
+
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
 
@@ -28,9 +30,16 @@ impl Default for Version {
     }
 }
 
+/// The `gitVersion`: `v1.37.2+kubewright`.
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "v{}.{}.{}+kubewright", self.major, self.minor, self.patch)
+    }
+}
+
 impl Version {
     fn to_value(&self) -> Value {
-        let Self { major, minor, patch } = self;
+        let Self { major, minor, .. } = self;
         json!({
             "major": major.to_string(),
             "minor": minor.to_string(),
@@ -38,7 +47,7 @@ impl Version {
             "emulationMinor": minor.to_string(),
             "minCompatibilityMajor": major.to_string(),
             "minCompatibilityMinor": minor.saturating_sub(1).to_string(),
-            "gitVersion": format!("v{major}.{minor}.{patch}+kubewright"),
+            "gitVersion": self.to_string(),
             "gitCommit": "",
             "gitTreeState": "clean",
             "buildDate": "1970-01-01T00:00:00Z",

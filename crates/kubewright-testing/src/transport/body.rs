@@ -6,6 +6,7 @@ use std::{
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use kubewright_world::Random;
+use tower::BoxError;
 
 use super::{faults::Faults, history::History, service::TransportError};
 
@@ -41,7 +42,7 @@ impl<B> TransportBody<B> {
 impl<B> Body for TransportBody<B>
 where
     B: Body<Data = Bytes> + Unpin,
-    B::Error: Into<TransportError>,
+    B::Error: Into<BoxError>,
 {
     type Data = Bytes;
     type Error = TransportError;
@@ -54,7 +55,7 @@ where
         let Some(inner) = &mut this.inner else { return Poll::Ready(None) };
         let frame = std::task::ready!(Pin::new(inner).poll_frame(context));
         let Some(watch) = &this.watch else {
-            return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
+            return Poll::Ready(frame.map(|frame| frame.map_err(service_error)));
         };
         match frame {
             Some(Ok(frame)) => {
@@ -72,7 +73,7 @@ where
                 }
                 Poll::Ready(Some(Ok(frame)))
             }
-            Some(Err(error)) => Poll::Ready(Some(Err(error.into()))),
+            Some(Err(error)) => Poll::Ready(Some(Err(service_error(error)))),
             None => {
                 watch.history.record(&watch.client, format_args!("watch {} ended", watch.path));
                 Poll::Ready(None)
@@ -87,4 +88,8 @@ where
     fn size_hint(&self) -> SizeHint {
         self.inner.as_ref().map(Body::size_hint).unwrap_or_default()
     }
+}
+
+fn service_error(error: impl Into<BoxError>) -> TransportError {
+    TransportError::Service(error.into())
 }

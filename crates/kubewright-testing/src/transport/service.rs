@@ -42,12 +42,6 @@ pub enum TransportError {
     Service(BoxError),
 }
 
-impl From<BoxError> for TransportError {
-    fn from(error: BoxError) -> Self {
-        Self::Service(error)
-    }
-}
-
 impl<S> Transport<S> {
     /// The connection of the client named `client`, as its lines in `history` show. The decisions that `faults`
     /// call for are drawn from `random`.
@@ -73,7 +67,7 @@ where
     Q: Body<Data = Bytes> + Send + 'static,
     Q::Error: Into<BoxError>,
     B: Body<Data = Bytes> + Unpin + Send + 'static,
-    B::Error: Into<TransportError>,
+    B::Error: Into<BoxError>,
 {
     type Response = Response<Answer<B>>;
     type Error = BoxError;

@@ -1,0 +1,264 @@
+use std::time::Duration;
+
+use jiff::Timestamp;
+use kube::{Client, CustomResourceExt, runtime::wait};
+use kubewright_apiserver::ApiServer;
+use kubewright_cluster::{Cluster, Selection};
+use kubewright_runtime::{
+    Error, Result,
+    manager::{Manager, Options},
+};
+use kubewright_world::{Clock, Random};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    endpoint::Endpoint,
+    transport::{Faults, History, Transport},
+};
+
+/// How long [`TestCluster::eventually`] waits, in the test's time: long enough for every backoff and every
+/// grace period that an operator's test may run into.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// An API server with its controllers, for one test.
+///
+/// Its clients talk to it in process. Under paused time the whole cluster runs on virtual time: what takes minutes
+/// in a cluster takes milliseconds here, and two runs with one seed do the same things at the same times.
+///
+/// ```
+/// use k8s_openapi::api::core::v1::Namespace;
+/// use kubewright_testing::TestCluster;
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() {
+/// let cluster = TestCluster::start().await;
+/// let namespaces = kube::Api::<Namespace>::all(cluster.client());
+/// assert!(namespaces.get("default").await.is_ok());
+/// # }
+/// ```
+///
+/// Dropping it stops the controllers.
+#[derive(Debug)]
+pub struct TestCluster {
+    endpoint: Endpoint,
+    clock: Clock,
+    random: Random,
+    faults: Faults,
+    history: History,
+    stop: CancellationToken,
+}
+
+/// Says what a [`TestCluster`] is to be like.
+#[derive(Debug)]
+#[must_use]
+pub struct TestClusterBuilder {
+    seed: u64,
+    controllers: Selection,
+    faults: Faults,
+}
+
+/// An operator that runs in a [`TestCluster`].
+#[derive(Debug)]
+pub struct Operator {
+    manager: Manager,
+    stop: CancellationToken,
+    task: JoinHandle<Result<()>>,
+}
+
+// === impl TestCluster ===
+
+impl TestCluster {
+    /// A cluster with all controllers, a flawless network, and a fixed seed.
+    pub async fn start() -> Self {
+        Self::builder().start().await
+    }
+
+    /// The settings of [`TestCluster::start`], to be changed.
+    pub fn builder() -> TestClusterBuilder {
+        TestClusterBuilder { seed: 1, controllers: Selection::All, faults: Faults::none() }
+    }
+
+    /// The API server, as it is now.
+    #[must_use]
+    pub fn server(&self) -> ApiServer {
+        self.endpoint.server()
+    }
+
+    /// A client with all rights, for the test itself: its network is flawless and its requests are not recorded.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        self.connect("test", History::new(), Faults::none())
+    }
+
+    /// The time in this cluster.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// What went over the wire between the operators, the cluster's controllers (as `cluster`) and the API server.
+    #[must_use]
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Installs the CRD of `K` and waits until it is served.
+    ///
+    /// # Panics
+    ///
+    /// If the API server refuses the CRD: the message has its reasons.
+    pub async fn install<K: CustomResourceExt>(&self) {
+        let api = kube::Api::all(self.client());
+        if let Err(error) = api.create(&kube::api::PostParams::default(), &K::crd()).await {
+            panic!("the API server refuses the CRD {}: {error}", K::crd_name());
+        }
+        let established = wait::await_condition(api, K::crd_name(), wait::conditions::is_crd_established());
+        if let Err(error) = established.await {
+            panic!("the CRD {} is not established: {error}", K::crd_name());
+        }
+    }
+
+    /// Runs an operator: `register` adds its controllers to a manager whose network is this cluster's, with its
+    /// faults, and recorded under `name`.
+    ///
+    /// # Panics
+    ///
+    /// If `register` fails.
+    pub fn run(&self, name: &str, register: impl FnOnce(&Manager) -> Result<()>) -> Operator {
+        let client = self.connect(name, self.history.clone(), self.faults);
+        let manager = Manager::builder(Options::default())
+            .client(client)
+            .clock(self.clock.clone())
+            .random(self.random.fork())
+            .build()
+            .and_then(|manager| register(&manager).map(|()| manager));
+        let manager = match manager {
+            Ok(manager) => manager,
+            Err(error) => panic!("the operator {name} cannot be set up: {error:?}"),
+        };
+        let stop = self.stop.child_token();
+        let (running, stopped) = (manager.clone(), stop.clone());
+        let task = tokio::spawn(async move { running.start_until(stopped).await });
+        Operator { manager, stop, task }
+    }
+
+    /// Waits until `check` gives a value, and returns it. Looks again whenever the API server has stored a
+    /// change, so nothing is polled and nothing is slept.
+    ///
+    /// # Panics
+    ///
+    /// After ten minutes of the test's time; the message says that `what` did not come.
+    pub async fn eventually<T>(&self, what: &str, mut check: impl AsyncFnMut() -> Option<T>) -> T {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            // Taken before the check: a change during it is not missed.
+            let server = self.server();
+            let revision = server.revision();
+            if let Some(value) = check().await {
+                return value;
+            }
+            if tokio::time::timeout_at(deadline, server.reached(revision + 1)).await.is_err() {
+                panic!("{what}: not within {} s", PATIENCE.as_secs());
+            }
+        }
+    }
+
+    /// Stops the API server and starts one with the same state, as when its process is replaced: open watches
+    /// end, and it no longer knows what changed before.
+    pub fn restart_server(&self) {
+        let old = self.server();
+        let snapshot = old.snapshot();
+        let new = ApiServer::builder()
+            .clock(self.clock.clone())
+            .random(self.random.fork())
+            .restore(snapshot)
+            .build();
+        self.endpoint.replace(new);
+        old.close();
+    }
+
+    fn connect(&self, name: &str, history: History, faults: Faults) -> Client {
+        let transport = Transport::new(self.endpoint.clone(), name, history, faults, self.random.fork());
+        Client::new(transport, "default")
+    }
+}
+
+impl Drop for TestCluster {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        self.server().close();
+    }
+}
+
+// === impl TestClusterBuilder ===
+
+impl TestClusterBuilder {
+    /// What all randomness comes from: names, uids, jitter, faults. Default: 1.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Which of the cluster's controllers run. Default: all.
+    pub fn controllers(mut self, controllers: Selection) -> Self {
+        self.controllers = controllers;
+        self
+    }
+
+    /// How the network of operators misbehaves. Default: not at all.
+    pub fn faults(mut self, faults: Faults) -> Self {
+        self.faults = faults;
+        self
+    }
+
+    /// Starts the cluster. The API server answers at once.
+    pub async fn start(self) -> TestCluster {
+        let random = Random::seeded(self.seed);
+        // Any fixed time does. One in the past of no certificate and of no test's wall clock is easiest to read.
+        let clock = Clock::starting_at(Timestamp::constant(1_893_456_000, 0));
+        let server = ApiServer::builder().clock(clock.clone()).random(random.fork()).build();
+        let stop = CancellationToken::new();
+        let cluster = TestCluster {
+            endpoint: Endpoint::new(server),
+            clock: clock.clone(),
+            random: random.fork(),
+            faults: self.faults,
+            history: History::new(),
+            stop: stop.clone(),
+        };
+        // The cluster's own controllers have a flawless network: what is under test is the operator.
+        let client = cluster.connect("cluster", cluster.history.clone(), Faults::none());
+        let controllers =
+            Cluster::builder(client, clock, random.fork()).controllers(self.controllers).build();
+        tokio::spawn(async move {
+            if let Err(error) = controllers.run(stop).await {
+                tracing::error!(%error, "the cluster's controllers failed");
+            }
+        });
+        cluster
+    }
+}
+
+// === impl Operator ===
+
+impl Operator {
+    /// Its manager: for its client, cache and metrics.
+    #[must_use]
+    pub fn manager(&self) -> &Manager {
+        &self.manager
+    }
+
+    /// Stops it as SIGTERM does, and returns what its manager returned.
+    ///
+    /// # Errors
+    ///
+    /// As the manager's: if a part of it failed or did not stop in time.
+    pub async fn stop(self) -> Result<()> {
+        self.stop.cancel();
+        match self.task.await {
+            Ok(result) => result,
+            Err(error) => Err(Error::other(error)),
+        }
+    }
+}
