@@ -1,0 +1,182 @@
+//! The commands and their flags: one table from which parsing, help and the error texts come.
+
+use std::{net::IpAddr, path::PathBuf, time::Duration};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use kubewright_cluster::Selection;
+
+/// The operator framework for Rust: one binary from an empty folder to a running operator.
+#[derive(Debug, Parser)]
+#[command(name = "kubewright", version, max_term_width = 110)]
+pub(crate) struct Arguments {
+    /// Say more: -v for what Kubewright does, -vv for every request the API server answers.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a Kubernetes API server with its controllers, for any client in any language.
+    ///
+    /// Ends at once on SIGINT or SIGTERM, with exit code 0. State lives in memory and ends with the command.
+    #[command(after_help = CLUSTER_EXAMPLES)]
+    Cluster(ClusterOptions),
+
+    /// Run an operator against a development cluster; rebuild and swap it whenever its sources change.
+    ///
+    /// Starts an embedded cluster, installs the operator's CRDs, builds and runs the operator, and follows its
+    /// sources. On save the operator is rebuilt and swapped while the cluster keeps its state; a failed build
+    /// leaves the old operator running.
+    #[command(after_help = DEV_EXAMPLES)]
+    Dev(DevOptions),
+}
+
+/// Where the API server listens and where its kubeconfig goes.
+#[derive(Debug, Args)]
+pub(crate) struct ServingOptions {
+    /// The address to listen on. The default is reachable from this machine alone.
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    pub(crate) bind_address: IpAddr,
+
+    /// Where to write the kubeconfig (mode 0600). `~/.kube/config` is never touched unless named here.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write_kubeconfig: Option<PathBuf>,
+
+    /// The controllers to run: `*` for all, `none`, or a list such as `deployment,replicaset`; `-name`
+    /// takes one away from `*`.
+    #[arg(long, value_name = "LIST", default_value = "*", allow_hyphen_values = true)]
+    pub(crate) controllers: Selection,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ClusterOptions {
+    /// The port to listen on with TLS; 0 picks a free one.
+    #[arg(long, value_name = "PORT", default_value_t = 6443)]
+    pub(crate) secure_port: u16,
+
+    #[command(flatten)]
+    pub(crate) serving: ServingOptions,
+
+    /// The form of the one line that is printed when the cluster answers.
+    #[arg(long, short, value_enum, default_value_t = OutputFormat::Text)]
+    pub(crate) output: OutputFormat,
+}
+
+/// How a result is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// For people.
+    Text,
+    /// One JSON object on one line, for programs.
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DevOptions {
+    /// The folder of the operator's Cargo package.
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) path: PathBuf,
+
+    /// Run once, for scripts: apply the project's samples, wait until the operator has reconciled them, end.
+    ///
+    /// A sample is reconciled when its status reports the condition Available, Ready or Established as true for
+    /// its current generation. Exit code 1 if one is not within --timeout.
+    #[arg(long)]
+    pub(crate) once: bool,
+
+    /// How long --once waits for the samples.
+    #[arg(long, value_name = "DURATION", default_value = "120s", value_parser = parse_duration)]
+    pub(crate) timeout: Duration,
+
+    /// Use the cluster of this kubeconfig instead of an embedded one.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["secure_port", "write_kubeconfig", "controllers", "bind_address"])]
+    pub(crate) kubeconfig: Option<PathBuf>,
+
+    /// The port of the embedded cluster; 0 picks a free one.
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) secure_port: u16,
+
+    #[command(flatten)]
+    pub(crate) serving: ServingOptions,
+
+    /// Build the operator with optimisations.
+    #[arg(long)]
+    pub(crate) release: bool,
+
+    /// The binary target to run, if the package has several.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) bin: Option<String>,
+
+    /// Arguments for the operator.
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) operator_arguments: Vec<String>,
+}
+
+const CLUSTER_EXAMPLES: &str = "\
+Examples:
+  kubewright cluster --write-kubeconfig kubeconfig
+  kubewright cluster --secure-port 0 --controllers none --output json";
+
+const DEV_EXAMPLES: &str = "\
+Examples:
+  kubewright dev
+  kubewright dev examples/memcached-operator
+  kubewright dev --once
+  kubewright dev --kubeconfig ~/.kube/config -- --log-level debug";
+
+/// Parses `90s`, `2m`, `500ms` or a plain number of seconds.
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.find(|c: char| !c.is_ascii_digit()) {
+        Some(at) => text.split_at(at),
+        None => (text, "s"),
+    };
+    let number: u64 = number.parse().map_err(|_| format!("`{text}` is not a duration such as 90s or 2m"))?;
+    match unit {
+        "ms" => Ok(Duration::from_millis(number)),
+        "s" => Ok(Duration::from_secs(number)),
+        "m" => Ok(Duration::from_secs(number.saturating_mul(60))),
+        _ => Err(format!("`{unit}` is not a unit of time; use ms, s or m")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_table_of_commands_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn durations_have_units() {
+        assert_eq!(parse_duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_duration("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));
+        assert!(parse_duration("soon").is_err());
+        assert!(parse_duration("3 days").is_err());
+    }
+
+    #[test]
+    fn arguments_after_two_dashes_go_to_the_operator() {
+        let arguments =
+            Arguments::try_parse_from(["kubewright", "dev", "somewhere", "--", "--log-level", "debug"])
+                .expect("valid arguments");
+        let Command::Dev(options) = arguments.command else { panic!("not dev: {arguments:?}") };
+        assert_eq!(options.path, PathBuf::from("somewhere"));
+        assert_eq!(options.operator_arguments, ["--log-level", "debug"]);
+    }
+
+    #[test]
+    fn a_kubeconfig_excludes_the_flags_of_the_embedded_cluster() {
+        let result =
+            Arguments::try_parse_from(["kubewright", "dev", "--kubeconfig", "f", "--secure-port", "1"]);
+        assert!(result.is_err());
+    }
+}

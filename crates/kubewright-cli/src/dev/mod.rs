@@ -1,0 +1,170 @@
+//! `kubewright dev`: the cluster and the operator, rebuilt and swapped on save.
+//!
+//! [`project`] finds the operator's package, [`build`] runs cargo, [`crds`] installs what the operator defines,
+//! [`operator`] holds its process, [`sources`] tells when a file was saved, [`samples`] is `--once`. The loop in
+//! this file puts them together.
+
+mod build;
+mod crds;
+mod operator;
+mod process_group;
+mod project;
+mod samples;
+mod sources;
+
+use std::path::{Path, PathBuf};
+
+use self::{operator::Operator, project::Project, sources::Sources};
+use crate::{command::DevOptions, error::Error, local_cluster::LocalCluster, shutdown::Shutdown, terminal};
+
+/// Runs until `shutdown` (or, with `--once`, until the samples are reconciled), then ends all that it started.
+pub(crate) async fn run(options: DevOptions, shutdown: Shutdown) -> Result<(), Error> {
+    let project = Project::find(&options.path, options.bin.as_deref()).await?;
+    let (mut cluster, kubeconfig) = match options.kubeconfig {
+        Some(path) => (None, path),
+        None => {
+            let folder = project.target_directory.join("kubewright");
+            std::fs::create_dir_all(&folder)
+                .map_err(Error::io(format!("create the folder {}", folder.display())))?;
+            let kubeconfig = folder.join(format!("{}.kubeconfig", project.package));
+            let cluster = LocalCluster::start(options.secure_port, options.serving, Some(kubeconfig)).await?;
+            terminal::status("Started", format_args!("a cluster at {}", cluster.url()));
+            let kubeconfig = cluster.kubeconfig().to_owned();
+            (Some(cluster), kubeconfig)
+        }
+    };
+
+    let session = Session {
+        project,
+        kubeconfig,
+        release: options.release,
+        operator_arguments: options.operator_arguments,
+    };
+    let result = {
+        let work =
+            async { if options.once { session.once(options.timeout).await } else { session.follow().await } };
+        let failed = async {
+            match &mut cluster {
+                Some(cluster) => cluster.failed().await,
+                None => std::future::pending().await,
+            }
+        };
+        // Dropping `work` ends the processes that it holds.
+        tokio::select! {
+            biased;
+            () = shutdown.requested() => Ok(()),
+            error = failed => Err(error),
+            result = work => result,
+        }
+    };
+    if let Some(cluster) = cluster {
+        cluster.stop().await;
+    }
+    result
+}
+
+/// One project on one cluster.
+struct Session {
+    project: Project,
+    kubeconfig: PathBuf,
+    release: bool,
+    operator_arguments: Vec<String>,
+}
+
+impl Session {
+    /// Follows the sources for ever.
+    async fn follow(&self) -> Result<(), Error> {
+        let mut sources = Sources::follow(&self.project)?;
+        let mut operator = None;
+        match self.build_and_start(&mut operator).await {
+            Ok(()) => self.say_what_to_try(),
+            Err(error) => terminal::error(&error),
+        }
+        loop {
+            tokio::select! {
+                biased;
+                changed = sources.changed() => {
+                    let changed = changed?;
+                    terminal::status("Changed", changed.display());
+                    if let Err(error) = self.build_and_start(&mut operator).await {
+                        terminal::error(&error);
+                        if operator.is_some() {
+                            terminal::warning("the old operator keeps running");
+                        }
+                    }
+                }
+                status = ended(&mut operator) => {
+                    terminal::warning(format_args!("the operator ended with {status}; it starts again on the next change"));
+                    operator = None;
+                }
+            }
+        }
+    }
+
+    /// Builds and runs the operator, applies the samples and waits until they are reconciled.
+    async fn once(&self, timeout: std::time::Duration) -> Result<(), Error> {
+        let samples = samples::read(&self.project)?;
+        let mut operator = None;
+        self.build_and_start(&mut operator).await?;
+        let client = self.client().await?;
+        let reconciled = samples::apply_and_wait(&client, &samples, timeout);
+        let result = tokio::select! {
+            biased;
+            result = reconciled => result,
+            status = ended(&mut operator) => Err(Error::OperatorEnded { status }),
+        };
+        if let Some(operator) = operator {
+            operator.stop().await;
+        }
+        result
+    }
+
+    /// Builds the operator, installs its CRDs, and puts it in the place of `running`, which goes on if the build
+    /// fails. The old operator has ended before the new one starts: two would fight over the same objects.
+    async fn build_and_start(&self, running: &mut Option<Operator>) -> Result<(), Error> {
+        let binary = build::build(&self.project, self.release).await?;
+        let definitions = crds::print(&binary).await?;
+        let client = self.client().await?;
+        crds::install(&client, definitions).await?;
+        let swapped = match running.take() {
+            Some(old) => {
+                old.stop().await;
+                true
+            }
+            None => false,
+        };
+        *running = Some(Operator::start(&binary, &self.kubeconfig, &self.operator_arguments)?);
+        terminal::status(if swapped { "Swapped" } else { "Running" }, &self.project.package);
+        Ok(())
+    }
+
+    async fn client(&self) -> Result<kube::Client, Error> {
+        client(&self.kubeconfig).await
+    }
+
+    fn say_what_to_try(&self) {
+        let kubectl = format!("kubectl --kubeconfig {}", self.kubeconfig.display());
+        let command = match samples::first_file(&self.project) {
+            Some(sample) => format!("{kubectl} apply -f {}", sample.display()),
+            None => format!("{kubectl} get all --all-namespaces"),
+        };
+        terminal::result(format_args!("try: {command}"));
+    }
+}
+
+/// Completes when the operator's process ends by itself.
+async fn ended(operator: &mut Option<Operator>) -> std::process::ExitStatus {
+    match operator {
+        Some(operator) => operator.ended().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn client(kubeconfig: &Path) -> Result<kube::Client, Error> {
+    let failed = |reason: String| Error::ReadKubeconfig { path: kubeconfig.to_owned(), reason };
+    let file = kube::config::Kubeconfig::read_from(kubeconfig).map_err(|error| failed(error.to_string()))?;
+    let config = kube::Config::from_custom_kubeconfig(file, &kube::config::KubeConfigOptions::default())
+        .await
+        .map_err(|error| failed(error.to_string()))?;
+    kube::Client::try_from(config).map_err(|error| failed(error.to_string()))
+}

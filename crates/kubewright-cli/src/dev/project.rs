@@ -1,0 +1,128 @@
+//! The operator's package, as cargo describes it.
+
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
+
+use crate::error::Error;
+
+/// The Cargo package of an operator.
+#[derive(Debug)]
+pub(crate) struct Project {
+    /// The package's name.
+    pub(crate) package: String,
+    /// The binary target that is the operator.
+    pub(crate) binary: String,
+    /// Its `Cargo.toml`.
+    pub(crate) manifest: PathBuf,
+    /// The folder of `Cargo.toml`.
+    pub(crate) folder: PathBuf,
+    /// Where cargo puts what it builds.
+    pub(crate) target_directory: PathBuf,
+    /// The folders of the package and of every package on this machine that it depends on: what to follow.
+    pub(crate) source_folders: Vec<PathBuf>,
+}
+
+impl Project {
+    /// Finds the package in `path`, and in it the binary `bin`, or its only one.
+    pub(crate) async fn find(path: &Path, bin: Option<&str>) -> Result<Self, Error> {
+        let not_a_package =
+            |reason: String| Error::NotAPackage { path: path.to_owned(), reason: reason.trim().to_owned() };
+        let manifest = path.join("Cargo.toml");
+        let manifest = manifest
+            .canonicalize()
+            .map_err(|error| not_a_package(format!("{}: {error}", manifest.display())))?;
+        let mut command = MetadataCommand::new();
+        command.manifest_path(&manifest);
+        let metadata = tokio::task::spawn_blocking(move || command.exec())
+            .await
+            .map_err(|error| not_a_package(error.to_string()))?
+            .map_err(|error| not_a_package(error.to_string()))?;
+        let package = metadata
+            .packages
+            .iter()
+            .find(|package| package.manifest_path.as_std_path() == manifest)
+            .ok_or_else(|| not_a_package("its Cargo.toml describes a workspace, not a package".to_owned()))?;
+        Ok(Self {
+            package: package.name.to_string(),
+            binary: binary(package, bin)?,
+            folder: manifest.parent().unwrap_or(path).to_owned(),
+            target_directory: metadata.target_directory.clone().into_std_path_buf(),
+            source_folders: local_folders(&metadata, package),
+            manifest,
+        })
+    }
+}
+
+fn binary(package: &Package, wanted: Option<&str>) -> Result<String, Error> {
+    let mut found: Vec<String> = package
+        .targets
+        .iter()
+        .filter(|target| target.kind.contains(&TargetKind::Bin))
+        .map(|target| target.name.clone())
+        .collect();
+    let default = package.default_run.as_deref();
+    match wanted.or(default) {
+        Some(name) if found.iter().any(|binary| binary == name) => Ok(name.to_owned()),
+        None if found.len() == 1 => Ok(found.remove(0)),
+        _ => Err(Error::WhichBinary { package: package.name.to_string(), found }),
+    }
+}
+
+/// The folders of `root` and of the path packages it depends on, directly or not, in a stable order.
+fn local_folders(metadata: &Metadata, root: &Package) -> Vec<PathBuf> {
+    let nodes = metadata.resolve.as_ref().map(|resolve| resolve.nodes.as_slice()).unwrap_or_default();
+    let mut seen = vec![&root.id];
+    let mut next = 0;
+    while let Some(id) = seen.get(next).copied() {
+        next += 1;
+        let dependencies = nodes.iter().find(|node| node.id == *id).map(|node| node.dependencies.as_slice());
+        for dependency in dependencies.unwrap_or_default() {
+            // A package with a source comes from a registry or from git: it does not change on save.
+            let local =
+                metadata.packages.iter().any(|package| package.id == *dependency && package.source.is_none());
+            if local && !seen.contains(&dependency) {
+                seen.push(dependency);
+            }
+        }
+    }
+    let mut folders: Vec<PathBuf> = metadata
+        .packages
+        .iter()
+        .filter(|package| seen.contains(&&package.id))
+        .filter_map(|package| package.manifest_path.parent())
+        .map(|folder| folder.as_std_path().to_owned())
+        .collect();
+    folders.sort();
+    folders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn finds_the_package_its_binary_and_the_folders_to_follow() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let project = Project::find(folder, None).await.expect("this crate is a package");
+        assert_eq!(project.package, "kubewright-cli");
+        assert_eq!(project.binary, "kubewright");
+        assert!(project.source_folders.iter().any(|path| path.ends_with("kubewright-cli")));
+        assert!(project.source_folders.iter().any(|path| path.ends_with("kubewright-runtime")));
+        assert!(project.source_folders.iter().all(|path| !path.to_string_lossy().contains("registry")));
+    }
+
+    #[tokio::test]
+    async fn a_wrong_binary_name_lists_the_right_ones() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let error = Project::find(folder, Some("operator")).await.expect_err("no such binary");
+        assert!(error.to_string().contains("kubewright"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_folder_without_a_manifest_is_refused_by_name() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let error = Project::find(folder.path(), None).await.expect_err("no Cargo.toml");
+        assert!(error.to_string().contains("is not a Cargo package"), "{error}");
+    }
+}
