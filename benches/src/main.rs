@@ -1,0 +1,80 @@
+//! Side-by-side measurements, each beside a peer where one runs in the same process or is named.
+//!
+//! ```console
+//! $ cargo run --release -p kubewright-benches
+//! $ cargo run --release -p kubewright-benches -- requests --peer-kubeconfig FILE
+//! ```
+//!
+//! Each module measures one thing and returns rows for the table in [`report`]. A figure means little by itself on a
+//! shared machine: quote the ratio to a peer from the same run. Start reading at [`Measure`].
+
+mod operator;
+mod process;
+mod queue;
+mod report;
+mod requests;
+mod start;
+
+use std::{io::Write, path::PathBuf};
+
+use clap::{Parser, ValueEnum};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// Measures Kubewright and prints one table.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// What to measure; all of it by default.
+    #[arg(value_enum)]
+    measures: Vec<Measure>,
+
+    /// The kubeconfig of another API server (a real kube-apiserver, say) to send the same requests to.
+    #[arg(long, value_name = "FILE")]
+    peer_kubeconfig: Option<PathBuf>,
+
+    /// How many Memcached objects the operator reconciles.
+    #[arg(long, value_name = "NUMBER", value_delimiter = ',', default_values_t = [1_000, 10_000])]
+    objects: Vec<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Measure {
+    /// The work queue alone.
+    Queue,
+    /// Starting an API server in process.
+    Start,
+    /// Requests per second over TLS with 16 clients, and watch fan-out.
+    Requests,
+    /// The Memcached operator from nothing to steady state: time, CPU, memory.
+    Operator,
+}
+
+fn main() -> Result<()> {
+    // The operator in its own process is this binary again, so that nothing else needs to be built or found.
+    if let Some(kubeconfig) = std::env::var_os(operator::PROCESS) {
+        return operator::run_process(&PathBuf::from(kubeconfig));
+    }
+    let arguments = Arguments::parse();
+    let wanted = |measure| arguments.measures.is_empty() || arguments.measures.contains(&measure);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let mut rows = Vec::new();
+    runtime.block_on(async {
+        if wanted(Measure::Queue) {
+            rows.extend(queue::measure().await);
+        }
+        if wanted(Measure::Start) {
+            rows.extend(start::measure().await?);
+        }
+        if wanted(Measure::Requests) {
+            rows.extend(requests::measure(arguments.peer_kubeconfig.as_deref()).await?);
+        }
+        if wanted(Measure::Operator) {
+            for objects in &arguments.objects {
+                rows.extend(operator::measure(*objects).await?);
+            }
+        }
+        Result::Ok(())
+    })?;
+    write!(std::io::stdout(), "{}", report::table(&rows))?;
+    Ok(())
+}
