@@ -4,7 +4,7 @@ use kubewright_runtime::{Result, manager::Manager};
 
 use crate::{
     cluster::Settings, deployment, endpoint_slice, garbage_collector, job, kubelet, namespace,
-    pod_garbage_collector, replica_set, scheduler, service_account, stateful_set,
+    persistent_volume, pod_garbage_collector, replica_set, scheduler, service_account, stateful_set,
 };
 
 /// One controller of the cluster.
@@ -93,6 +93,12 @@ pub(crate) const CONTROLLERS: &[Descriptor] = &[
         alias: Some("endpoint"),
         about: "writes the addresses behind Services as Endpoints",
         run: endpoint_slice::run_legacy,
+    },
+    Descriptor {
+        name: "persistentvolume-binder-controller",
+        alias: Some("persistentvolume-binder"),
+        about: "gives PersistentVolumeClaims their volumes",
+        run: persistent_volume::run,
     },
     Descriptor {
         name: "pod-garbage-collector-controller",

@@ -13,7 +13,7 @@
 //!   by which a pod misbehaves are in [`annotations`].
 //! * `garbage_collector/`, `pod_garbage_collector/` and `namespace/`: the end of objects.
 //! * `service_account/`: what every namespace has.
-//! * `endpoint_slice/`: the addresses behind Services.
+//! * `endpoint_slice/` and `persistent_volume/`: the addresses behind Services, the volumes of claims.
 //!
 //! `ownership/` and `pod/` are what the workload controllers have in common.
 
@@ -30,9 +30,11 @@ mod kubelet;
 mod namespace;
 mod note;
 mod ownership;
+mod persistent_volume;
 mod pod;
 mod pod_garbage_collector;
 mod pod_template;
+mod quantity;
 mod replica_set;
 mod scheduler;
 mod selection;

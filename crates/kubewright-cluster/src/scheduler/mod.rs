@@ -6,7 +6,6 @@
 
 mod affinity;
 mod placement;
-mod quantity;
 mod reconciler;
 
 pub(crate) use reconciler::run;

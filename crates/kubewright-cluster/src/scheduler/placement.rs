@@ -5,8 +5,8 @@ use k8s_openapi::{
     apimachinery::pkg::api::resource::Quantity,
 };
 
-use super::{affinity, quantity};
-use crate::pod;
+use super::affinity;
+use crate::{pod, quantity};
 
 /// Amounts of resources by name, in thousandths.
 type Resources = BTreeMap<String, i128>;

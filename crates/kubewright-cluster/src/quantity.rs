@@ -1,7 +1,9 @@
+//! Kubernetes quantities as numbers.
+
 /// The thousandths that a quantity stands for: `500m`, `2`, `1.5Gi`, `3e2`; `None` for anything else.
 ///
 /// Fractions of a thousandth are rounded up, as Kubernetes does, and numbers beyond the range are cut off.
-pub(super) fn millis(text: &str) -> Option<i128> {
+pub(crate) fn millis(text: &str) -> Option<i128> {
     let split =
         text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-'))).unwrap_or(text.len());
     let (number, suffix) = text.split_at(split);

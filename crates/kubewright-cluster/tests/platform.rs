@@ -1,0 +1,150 @@
+//! What workloads find around them: a node, endpoints, volumes, and garbage collection of custom resources.
+
+mod harness;
+
+use std::time::Duration;
+
+use harness::{TestCluster, config_map, deployment, names};
+use k8s_openapi::api::{
+    coordination::v1::Lease,
+    core::v1::{ConfigMap, Endpoints, Node, PersistentVolume, PersistentVolumeClaim},
+    discovery::v1::EndpointSlice,
+};
+use kube::{Api, ResourceExt, api::DeleteParams};
+use serde_json::{Value, json};
+
+#[tokio::test(start_paused = true)]
+async fn the_node_is_ready_and_renews_its_lease() {
+    let cluster = TestCluster::start(1);
+    let nodes: Api<Node> = Api::all(cluster.client.clone());
+    let leases: Api<Lease> = Api::namespaced(cluster.client.clone(), "kube-node-lease");
+    let renewed = async || leases.get_opt("kubewright-node").await.expect("an answer")?.spec?.renew_time;
+    cluster.until("the lease is there", async || renewed().await.is_some()).await;
+    let node = nodes.get("kubewright-node").await.expect("the node");
+    let status = node.status.expect("a status");
+    let ready =
+        status.conditions.iter().flatten().find(|condition| condition.type_ == "Ready").expect("Ready");
+    assert_eq!((ready.status.as_str(), ready.reason.as_deref()), ("True", Some("KubeletReady")));
+    let first = renewed().await;
+    tokio::time::sleep(Duration::from_secs(15)).await;
+    assert!(renewed().await > first);
+    cluster.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_has_the_addresses_of_its_ready_pods() {
+    let cluster = TestCluster::start(2);
+    cluster.create(deployment("web", 3));
+    cluster.create(json!({
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": 8080}]},
+    }));
+    cluster.until_available("web").await;
+    let slices = cluster.api::<EndpointSlice>();
+    let ready = async || {
+        let list = slices.list(&Default::default()).await.expect("a list").items;
+        let endpoints = list
+            .iter()
+            .filter(|slice| slice.labels().get("kubernetes.io/service-name").is_some_and(|n| n == "web"));
+        endpoints
+            .flat_map(|slice| slice.endpoints.iter().flatten())
+            .filter(|endpoint| {
+                endpoint.conditions.as_ref().and_then(|conditions| conditions.ready) == Some(true)
+            })
+            .count()
+    };
+    cluster.until("the slice has three ready endpoints", async || ready().await == 3).await;
+    let endpoints = cluster.api::<Endpoints>();
+    cluster
+        .until("the endpoints have three addresses", async || {
+            let web = endpoints.get_opt("web").await.expect("an answer");
+            let subsets = web.and_then(|web| web.subsets).unwrap_or_default();
+            subsets.len() == 1 && subsets[0].addresses.as_ref().is_some_and(|addresses| addresses.len() == 3)
+        })
+        .await;
+    cluster
+        .api::<k8s_openapi::api::core::v1::Service>()
+        .delete("web", &DeleteParams::default())
+        .await
+        .expect("the deletion");
+    cluster
+        .until("both go with the service", async || {
+            ready().await == 0 && endpoints.get_opt("web").await.expect("an answer").is_none()
+        })
+        .await;
+    cluster.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_gets_a_volume_and_takes_it_along() {
+    let cluster = TestCluster::start(3);
+    cluster.create(json!({
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": "default"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }));
+    let claims = cluster.api::<PersistentVolumeClaim>();
+    let volumes: Api<PersistentVolume> = Api::all(cluster.client.clone());
+    cluster
+        .until("the claim is bound", async || {
+            let claim = claims.get("data").await.expect("the claim");
+            claim.status.and_then(|status| status.phase).as_deref() == Some("Bound")
+        })
+        .await;
+    let list = async || volumes.list(&Default::default()).await.expect("a list").items;
+    cluster
+        .until("so is the volume", async || {
+            list().await.iter().any(|v| v.status.as_ref().and_then(|s| s.phase.as_deref()) == Some("Bound"))
+        })
+        .await;
+    claims.delete("data", &DeleteParams::default()).await.expect("the deletion");
+    cluster.until("the volume is gone", async || list().await.is_empty()).await;
+    cluster.stop().await;
+}
+
+fn definition() -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "memcacheds.cache.example.com"},
+        "spec": {
+            "group": "cache.example.com",
+            "names": {"kind": "Memcached", "plural": "memcacheds", "singular": "memcached", "listKind": "MemcachedList"},
+            "scope": "Namespaced",
+            "versions": [{
+                "name": "v1alpha1",
+                "served": true,
+                "storage": true,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+            }],
+        },
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_garbage_of_new_custom_resources_is_collected() {
+    let cluster = TestCluster::start(4);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    cluster.create(definition());
+    let memcached = cluster.create(json!({
+        "apiVersion": "cache.example.com/v1alpha1",
+        "kind": "Memcached",
+        "metadata": {"name": "cart", "namespace": "default"},
+    }));
+    cluster.create(config_map("child", &[harness::owner(&memcached)]));
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let api = cluster.api::<ConfigMap>();
+    let children = async || {
+        names(api.list(&Default::default()).await.expect("a list").items.iter().map(|c| &c.metadata))
+    };
+    assert!(children().await.contains(&"child".to_owned()));
+    let request =
+        http::Request::delete("/apis/cache.example.com/v1alpha1/namespaces/default/memcacheds/cart");
+    let _: Value =
+        cluster.client.request(request.body(Vec::new()).expect("a request")).await.expect("the deletion");
+    cluster.until("the child is gone", async || !children().await.contains(&"child".to_owned())).await;
+    cluster.stop().await;
+}
