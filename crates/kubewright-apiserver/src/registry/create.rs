@@ -44,19 +44,23 @@ impl Registry {
         self.match_namespace(request, &mut object)?;
         self.wipe_system_fields(&mut object);
         self.admit_create(request, &object)?;
-        served.strategy.prepare_create(served, &mut object);
 
         let generate_name = metadata::text(&object, "generateName").to_owned();
         let generates = metadata::name(&object).is_empty() && !generate_name.is_empty();
         let mut tries = if generates { GENERATED_NAME_TRIES } else { 1 };
         loop {
             tries -= 1;
+            // Only a generated name may need another try.
+            let mut object = if generates { object.clone() } else { std::mem::take(&mut object) };
             if generates {
                 let name = self.generate_name(&generate_name);
                 metadata::set(&mut object, "name", Some(Value::from(name)));
             }
             let name = metadata::name(&object).to_owned();
+            served.strategy.prepare_create(served, &mut object);
             self.validate_create(request, &object)?;
+            let errors = served.strategy.allocate(&mut object, || self.store.list(&served.bucket));
+            Status::check(&served.definition.group_kind(), &name, &errors)?;
             if !metadata::resource_version(&object).is_empty() {
                 return Err(Status::untyped("resourceVersion should not be set on objects to be created"));
             }
@@ -67,7 +71,7 @@ impl Registry {
                     Some(there) => there,
                 }
             } else {
-                match self.store.create(&served.bucket, &key, served.store(object.clone())) {
+                match self.store.create(&served.bucket, &key, served.store(object)) {
                     Ok(created) => {
                         self.committed(served, None);
                         return Ok(served.present(&created));

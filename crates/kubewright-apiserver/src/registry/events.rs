@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::types::{Types, canonical};
+
 /// The fields that have another name in the other group: core name, then `events.k8s.io` name.
 const RENAMED: [(&str, &str); 7] = [
     ("involvedObject", "regarding"),
@@ -33,7 +35,12 @@ fn convert(event: &Value, api_version: &str, rename: impl Fn(&str) -> Option<&'s
         converted.insert(name.to_owned(), value.clone());
     }
     converted.insert("apiVersion".to_owned(), Value::from(api_version));
-    Value::Object(converted)
+    let mut converted = Value::Object(converted);
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    if let Some(ty) = Types::get().kind(group, version, "Event") {
+        canonical::canonicalize(ty, &mut converted);
+    }
+    converted
 }
 
 #[cfg(test)]

@@ -21,6 +21,9 @@ impl Registry {
         options: &WriteOptions,
         binding: &Value,
     ) -> Result<Value, Status> {
+        if metadata::name(binding) != request.name {
+            return Err(Status::bad_request("name in URL does not match name in Binding object"));
+        }
         let node = binding.pointer("/target/name").and_then(Value::as_str).unwrap_or_default();
         if node.is_empty() {
             let kind = crate::status::GroupKind::new("", "Binding");

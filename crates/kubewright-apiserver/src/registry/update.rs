@@ -106,6 +106,10 @@ impl Registry {
         let errors = validate_update(request, &new, old);
         Status::check(&group_kind(served, &new), &request.name, &errors)?;
         self.check_escalation(request, &new, Some(old))?;
+        if request.subresource.is_empty() {
+            let errors = served.strategy.allocate(&mut new, || self.store.list(&served.bucket));
+            Status::check(&served.definition.group_kind(), &request.name, &errors)?;
+        }
         let new = keep_times_if_unchanged(old, new);
         if is_last_finalizer_gone(&new) {
             return self.remove_finalized(request, options, current, new);
@@ -230,7 +234,10 @@ fn restore_system_fields(new: &mut Value, old: &Value) {
 /// The kind of an object as messages name it. A custom resource may claim to be of another kind.
 pub(super) fn group_kind(served: &Served, object: &Value) -> GroupKind {
     if served.custom.is_none() {
-        return served.definition.group_kind();
+        let kind = served.definition.group_kind();
+        // The newer group's events are checked as those of the core group.
+        let group = if kind.kind == "Event" { String::new() } else { kind.group };
+        return GroupKind::new(group, kind.kind);
     }
     let text = |field| object.get(field).and_then(Value::as_str).unwrap_or_default();
     let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group);

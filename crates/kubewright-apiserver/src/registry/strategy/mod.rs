@@ -2,13 +2,17 @@
 
 mod namespace;
 mod pod;
+mod pod_spec;
+mod rules;
 mod secret;
+mod service;
+mod workload;
 
-use kubewright_schema::{ErrorList, FieldError, FieldPath, crd as definition, names::NameRule};
+use kubewright_schema::{ErrorList, FieldPath, crd as definition, names::NameRule};
 use serde_json::{Map, Value, json};
 
 use super::{Request, Served, Warnings, metadata};
-use crate::{crd, status::Status};
+use crate::{crd, status::Status, store::Listing};
 
 /// The behaviour of a kind in the places where verbs ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +21,17 @@ pub(crate) enum Strategy {
     Plain,
     /// A kind of which annotations, too, are part of the desired state.
     Deployment,
+    /// A kind that runs pods from a template it selects.
+    ReplicaSet,
+    StatefulSet,
+    DaemonSet,
+    Job,
+    CronJob,
+    Service,
+    Event,
+    Role,
+    ClusterRole,
+    Webhooks,
     Namespace,
     Pod,
     ConfigMap,
@@ -36,7 +51,17 @@ impl Strategy {
             ("", "configmaps") => Self::ConfigMap,
             ("", "secrets") => Self::Secret,
             ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => Self::RoleBinding,
+            ("rbac.authorization.k8s.io", "roles") => Self::Role,
+            ("rbac.authorization.k8s.io", "clusterroles") => Self::ClusterRole,
             ("apps", "deployments") => Self::Deployment,
+            ("apps", "replicasets") => Self::ReplicaSet,
+            ("apps", "statefulsets") => Self::StatefulSet,
+            ("apps", "daemonsets") => Self::DaemonSet,
+            ("batch", "jobs") => Self::Job,
+            ("batch", "cronjobs") => Self::CronJob,
+            ("", "services") => Self::Service,
+            (_, "events") => Self::Event,
+            (_, "mutatingwebhookconfigurations" | "validatingwebhookconfigurations") => Self::Webhooks,
             ("apiextensions.k8s.io", "customresourcedefinitions") => Self::Crd,
             _ => Self::Plain,
         }
@@ -70,7 +95,12 @@ impl Strategy {
         }
         match self {
             Self::Namespace => namespace::prepare_create(object),
-            Self::Pod => pod::prepare_create(object),
+            Self::Pod => {
+                pod::prepare_create(object);
+                workload::admit_pod(object);
+            }
+            Self::Job => workload::prepare_job(object),
+            Self::DaemonSet => workload::count_template(object, None),
             Self::Secret => secret::prepare(object),
             _ => {}
         }
@@ -87,6 +117,8 @@ impl Strategy {
         match self {
             Self::Namespace => namespace::prepare_update(object, old),
             Self::Secret => secret::prepare(object),
+            Self::Service => service::keep_allocated(object, old),
+            Self::DaemonSet => workload::count_template(object, Some(old)),
             Self::Crd => crd::prepare_update(object, old),
             _ => {}
         }
@@ -113,6 +145,9 @@ impl Strategy {
             let metadata = object.get("metadata").cloned().unwrap_or_default();
             metadata::as_map(&mut new).insert("metadata".to_owned(), metadata);
             metadata::restore(&mut new, old, &["ownerReferences", "deletionTimestamp"]);
+            if self == Self::Deployment {
+                metadata::restore(&mut new, old, &["labels"]);
+            }
         }
         *object = new;
     }
@@ -125,6 +160,16 @@ impl Strategy {
                 definition::validate_crd(object)
             }
             Self::Secret => secret::validate(object),
+            Self::Pod => pod_spec::validate(&object["spec"], pod_spec::Owner::Pod, &FieldPath::new("spec")),
+            Self::Deployment | Self::ReplicaSet | Self::StatefulSet | Self::DaemonSet => {
+                workload::validate(object)
+            }
+            Self::Job => workload::validate_job(object),
+            Self::CronJob => workload::validate_cron_job(object),
+            Self::Service => service::validate(object),
+            Self::Role | Self::ClusterRole => rules::validate_role(object, self == Self::ClusterRole),
+            Self::Event => rules::validate_event(object),
+            Self::Webhooks => rules::validate_webhooks(object),
             _ => ErrorList::new(),
         }
     }
@@ -136,11 +181,31 @@ impl Strategy {
                 warnings.extend(definition::crd_warnings(object, Some(old)));
                 definition::validate_crd_update(object, old)
             }
-            Self::RoleBinding => role_ref(object, old),
+            Self::RoleBinding => rules::validate_binding_update(object, old),
+            Self::Role | Self::ClusterRole => rules::validate_role(object, self == Self::ClusterRole),
+            Self::Webhooks => rules::validate_webhooks(object),
+            Self::Pod => workload::validate_pod_update(object, old),
+            Self::Deployment | Self::ReplicaSet | Self::DaemonSet => workload::validate_update(object, old),
+            Self::StatefulSet => workload::validate_stateful_set_update(object, old),
+            Self::Job => workload::validate_job_update(object, old),
+            Self::CronJob => workload::validate_cron_job(object),
+            Self::Service => service::validate_update(object, old),
             Self::ConfigMap => secret::immutable_data(object, old),
             Self::Secret => secret::validate_update(object, old),
             _ => ErrorList::new(),
         }
+    }
+
+    /// Hands out what only the server can: it is asked last, when nothing else is wrong with the object. `others` are
+    /// the objects of the kind.
+    pub(super) fn allocate(self, object: &mut Value, others: impl FnOnce() -> Listing) -> ErrorList {
+        let mut errors = ErrorList::new();
+        if self == Self::Service
+            && let Err(error) = service::allocate(object, &others())
+        {
+            errors.push(error);
+        }
+        errors
     }
 
     /// What is wrong with a change of the status beyond its metadata.
@@ -211,16 +276,6 @@ pub(super) fn prepare_subresource_update(subresource: &str, object: &mut Value, 
     *object = new;
 }
 
-/// Whom a binding grants to may change, what it grants may not.
-fn role_ref(object: &Value, old: &Value) -> ErrorList {
-    let mut errors = ErrorList::new();
-    if object.get("roleRef") != old.get("roleRef") {
-        let value = object.get("roleRef").cloned().unwrap_or_default();
-        errors.push(FieldError::invalid(&FieldPath::new("roleRef"), value, "cannot change roleRef"));
-    }
-    errors
-}
-
 /// Takes a field from another object, also its absence.
 fn copy_field(object: &mut Value, from: &Value, field: &str) {
     let object = metadata::as_map(object);
@@ -236,4 +291,14 @@ fn first_status(group: &str, plural: &str) -> Value {
         ("", "persistentvolumeclaims" | "persistentvolumes") => json!({ "phase": "Pending" }),
         _ => json!({}),
     }
+}
+
+/// A string field, empty if it is not there.
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The items of a list, none if it is not there.
+fn items(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
 }

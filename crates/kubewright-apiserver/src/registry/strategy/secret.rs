@@ -1,5 +1,5 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
-use kubewright_schema::{ErrorList, FieldError, FieldPath};
+use kubewright_schema::{ErrorList, FieldError, FieldPath, names};
 use serde_json::{Map, Value};
 
 use crate::registry::metadata;
@@ -35,6 +35,11 @@ pub(super) fn validate(secret: &Value) -> ErrorList {
     };
     let path = FieldPath::new("data");
     let mut errors = ErrorList::new();
+    for key in data.keys() {
+        for reason in names::config_map_key(key) {
+            errors.push(FieldError::invalid(&path.key(key), key.as_str(), reason));
+        }
+    }
     for key in required.iter().filter(|key| !data.contains_key(**key)) {
         errors.push(FieldError::required(&path.key(key), ""));
     }
