@@ -666,7 +666,7 @@ async fn pods_are_bound_and_evicted() {
     .expect("a pod");
     pods.create(&PostParams::default(), &pod).await.expect("created");
     let bind = async || {
-        let body = json!({"apiVersion": "v1", "kind": "Binding", "target": {"kind": "Node", "name": "n"}});
+        let body = json!({"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}});
         let request = http::Request::post("/api/v1/namespaces/default/pods/p/binding")
             .body(serde_json::to_vec(&body).expect("JSON"))
             .expect("a request");

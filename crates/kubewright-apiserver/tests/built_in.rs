@@ -1,0 +1,175 @@
+//! What built-in kinds do beyond being stored.
+
+use http::{Method, Request, StatusCode, header};
+use http_body_util::{BodyExt, Full};
+use kubewright_apiserver::ApiServer;
+use kubewright_world::Random;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+struct Cluster(ApiServer);
+
+impl Cluster {
+    fn new() -> Self {
+        Self(ApiServer::builder().random(Random::seeded(1)).build())
+    }
+
+    async fn send(&self, method: Method, path: &str, media: &str, body: &Value) -> (StatusCode, Value) {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::CONTENT_TYPE, media)
+            .body(Full::from(body.to_string()))
+            .expect("a request");
+        let response = self.0.service().oneshot(request).await.expect("an answer");
+        let code = response.status();
+        let body = response.into_body().collect().await.expect("a body").to_bytes();
+        (code, serde_json::from_slice(&body).expect("JSON"))
+    }
+
+    async fn create(&self, path: &str, object: Value) -> Value {
+        let (code, created) = self.send(Method::POST, path, "application/json", &object).await;
+        assert_eq!(code, StatusCode::CREATED, "{created}");
+        created
+    }
+
+    async fn patch(&self, path: &str, patch: Value) -> (StatusCode, Value) {
+        self.send(Method::PATCH, path, "application/merge-patch+json", &patch).await
+    }
+
+    /// The message of a refusal.
+    async fn refused(&self, method: Method, path: &str, object: Value) -> String {
+        let media = if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
+        let (code, status) = self.send(method, path, media, &object).await;
+        assert!(code.is_client_error(), "{status}");
+        status["message"].as_str().expect("a message").to_owned()
+    }
+}
+
+const SERVICES: &str = "/api/v1/namespaces/default/services";
+const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
+const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
+const PODS: &str = "/api/v1/namespaces/default/pods";
+
+fn service(name: &str, spec: &Value) -> Value {
+    let mut service = json!({"metadata": {"name": name}, "spec": {"ports": [{"port": 80}]}});
+    for (field, value) in spec.as_object().expect("a spec") {
+        service["spec"][field] = value.clone();
+    }
+    service
+}
+
+fn template() -> Value {
+    json!({"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
+}
+
+#[tokio::test(start_paused = true)]
+async fn services_get_addresses_and_keep_them() {
+    let cluster = Cluster::new();
+    let one = cluster.create(SERVICES, service("one", &json!({}))).await;
+    let two = cluster.create(SERVICES, service("two", &json!({"type": "NodePort"}))).await;
+    assert_ne!(one["spec"]["clusterIP"], two["spec"]["clusterIP"]);
+    assert_eq!(one["spec"]["clusterIPs"], json!([one["spec"]["clusterIP"]]));
+    assert_eq!((&one["spec"]["ipFamilies"], &one["spec"]["type"]), (&json!(["IPv4"]), &json!("ClusterIP")));
+    assert_eq!(two["spec"]["ports"][0]["nodePort"], 30000);
+
+    let headless = cluster.create(SERVICES, service("headless", &json!({"clusterIP": "None"}))).await;
+    assert_eq!(headless["spec"]["clusterIPs"], json!(["None"]));
+
+    let replaced = service("two", &json!({"type": "NodePort", "selector": {"a": "b"}}));
+    let (code, replaced) =
+        cluster.send(Method::PUT, &format!("{SERVICES}/two"), "application/json", &replaced).await;
+    assert_eq!(code, StatusCode::OK, "{replaced}");
+    assert_eq!(replaced["spec"]["clusterIP"], two["spec"]["clusterIP"]);
+    assert_eq!(replaced["spec"]["ports"][0]["nodePort"], 30000);
+
+    let ip = json!({"spec": {"clusterIP": "10.96.9.9", "clusterIPs": ["10.96.9.9"]}});
+    assert_eq!(
+        cluster.refused(Method::PATCH, &format!("{SERVICES}/one"), ip).await,
+        "Service \"one\" is invalid: spec.clusterIPs[0]: Invalid value: [\"10.96.9.9\"]: may not change once set"
+    );
+    let taken = service("three", &json!({"type": "NodePort", "ports": [{"port": 80, "nodePort": 30000}]}));
+    assert_eq!(
+        cluster.refused(Method::POST, SERVICES, taken).await,
+        "Service \"three\" is invalid: spec.ports[0].nodePort: Invalid value: 30000: provided port is already \
+         allocated"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn workloads_must_select_their_pods() {
+    let cluster = Cluster::new();
+    let deployment = |selector: Value| json!({"metadata": {"name": "d"}, "spec": {"selector": selector, "template": template()}});
+    assert_eq!(
+        cluster.refused(Method::POST, DEPLOYMENTS, deployment(json!({"matchLabels": {"app": "b"}}))).await,
+        "Deployment.apps \"d\" is invalid: spec.template.metadata.labels: Invalid value: {\"app\":\"a\"}: `selector` \
+         does not match template `labels`"
+    );
+    let created = cluster.create(DEPLOYMENTS, deployment(json!({"matchLabels": {"app": "a"}}))).await;
+    assert_eq!(created["spec"]["strategy"]["type"], "RollingUpdate", "defaults are set");
+    assert_eq!(created["status"], json!({}));
+    let change = json!({"spec": {"selector": {"matchLabels": {"x": "y"}}}});
+    let refused = cluster.refused(Method::PATCH, &format!("{DEPLOYMENTS}/d"), change).await;
+    assert!(refused.contains("spec.selector: Invalid value"), "{refused}");
+    assert!(refused.contains("field is immutable"), "{refused}");
+
+    let annotate = json!({"metadata": {"annotations": {"a": "b"}}});
+    let (_, annotated) = cluster.patch(&format!("{DEPLOYMENTS}/d"), annotate).await;
+    assert_eq!(annotated["metadata"]["generation"], 2, "annotations are part of what a Deployment wants");
+}
+
+#[tokio::test(start_paused = true)]
+async fn jobs_select_their_pods_by_uid() {
+    let cluster = Cluster::new();
+    let job = |policy: &str| {
+        let mut template = template();
+        template["spec"]["restartPolicy"] = json!(policy);
+        json!({"metadata": {"name": "j"}, "spec": {"template": template}})
+    };
+    assert_eq!(
+        cluster.refused(Method::POST, JOBS, job("Always")).await,
+        "Job.batch \"j\" is invalid: spec.template.spec.restartPolicy: Required value: valid values: \"OnFailure\", \
+         \"Never\""
+    );
+    let created = cluster.create(JOBS, job("Never")).await;
+    let uid = &created["metadata"]["uid"];
+    let selector = json!({"matchLabels": {"batch.kubernetes.io/controller-uid": uid}});
+    assert_eq!(created["spec"]["selector"], selector);
+    let labels = &created["spec"]["template"]["metadata"]["labels"];
+    assert_eq!((&labels["job-name"], &labels["controller-uid"]), (&json!("j"), uid));
+    assert_eq!(
+        cluster.refused(Method::PATCH, &format!("{JOBS}/j"), json!({"spec": {"completions": 5}})).await,
+        "Job.batch \"j\" is invalid: spec.completions: Invalid value: 5: field is immutable"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_change_little_after_they_are_created() {
+    let cluster = Cluster::new();
+    let pod = json!({"metadata": {"name": "p"}, "spec": template()["spec"]});
+    let created = cluster.create(PODS, pod).await;
+    assert_eq!(created["status"], json!({"phase": "Pending", "qosClass": "BestEffort"}));
+    let image = json!({"spec": {"containers": [{"name": "c", "image": "j"}]}});
+    let (code, changed) = cluster.patch(&format!("{PODS}/p"), image).await;
+    assert_eq!((code, &changed["metadata"]["generation"]), (StatusCode::OK, &json!(2)), "{changed}");
+    let command = json!({"spec": {"containers": [{"name": "c", "image": "j", "command": ["x"]}]}});
+    let refused = cluster.refused(Method::PATCH, &format!("{PODS}/p"), command).await;
+    assert!(
+        refused.starts_with("Pod \"p\" is invalid: spec: Forbidden: pod updates may not change"),
+        "{refused}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn secrets_take_text_and_what_is_immutable_stays() {
+    let cluster = Cluster::new();
+    let secrets = "/api/v1/namespaces/default/secrets";
+    let secret = json!({"metadata": {"name": "s"}, "stringData": {"a": "b"}, "immutable": true});
+    let created = cluster.create(secrets, secret).await;
+    assert_eq!((&created["data"], &created["type"]), (&json!({"a": "Yg=="}), &json!("Opaque")));
+    assert_eq!(created.get("stringData"), None);
+    assert_eq!(
+        cluster.refused(Method::PATCH, &format!("{secrets}/s"), json!({"data": {"a": "Yw=="}})).await,
+        "Secret \"s\" is invalid: data: Forbidden: field is immutable when `immutable` is set"
+    );
+}
