@@ -3,7 +3,7 @@
 use kubewright_runtime::{Result, manager::Manager};
 
 use crate::{
-    cluster::Settings, deployment, endpoint_slice, garbage_collector, job, kubelet, namespace,
+    cluster::Settings, cron_job, deployment, endpoint_slice, garbage_collector, job, kubelet, namespace,
     persistent_volume, pod_garbage_collector, replica_set, scheduler, service_account, stateful_set,
 };
 
@@ -81,6 +81,12 @@ pub(crate) const CONTROLLERS: &[Descriptor] = &[
         alias: Some("job"),
         about: "runs the pods of Jobs until enough have succeeded",
         run: job::run,
+    },
+    Descriptor {
+        name: "cronjob-controller",
+        alias: Some("cronjob"),
+        about: "creates Jobs at the times of CronJobs",
+        run: cron_job::run,
     },
     Descriptor {
         name: "endpointslice-controller",

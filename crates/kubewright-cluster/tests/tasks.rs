@@ -7,7 +7,7 @@ use std::time::Duration;
 use harness::{TestCluster, names};
 use k8s_openapi::api::{
     apps::v1::StatefulSet,
-    batch::v1::Job,
+    batch::v1::{CronJob, Job},
     core::v1::{PersistentVolumeClaim, Pod},
 };
 use kube::{
@@ -163,5 +163,33 @@ async fn deleting_a_running_job_releases_its_pods() {
     let api = cluster.api::<Job>();
     api.delete("work", &DeleteParams::background()).await.expect("the deletion");
     cluster.until("its pods are gone", async || cluster.pods().await.is_empty()).await;
+    cluster.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cron_job_runs_on_time_and_keeps_its_history() {
+    let cluster = TestCluster::start(5);
+    let template = job(|job| job["spec"]["completions"] = json!(1));
+    cluster.create(json!({
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "tick", "namespace": "default"},
+        "spec": {"schedule": "*/10 * * * *", "jobTemplate": {"spec": template["spec"]}},
+    }));
+    tokio::time::sleep(Duration::from_secs(9 * 60)).await;
+    assert!(cluster.list::<Job>().await.is_empty());
+    tokio::time::sleep(Duration::from_secs(63 * 60)).await;
+    let jobs = cluster.list::<Job>().await;
+    assert_eq!(
+        jobs.len(),
+        3,
+        "seven have run, three are kept: {:?}",
+        names(jobs.iter().map(|job| &job.metadata))
+    );
+    assert!(jobs.iter().all(|job| ended(job).is_some_and(|(end, _)| end == "Complete")));
+    let tick = cluster.api::<CronJob>().get("tick").await.expect("the cron job");
+    let status = tick.status.expect("a status");
+    assert_eq!(status.last_schedule_time.expect("a time").0.to_string(), "2030-01-01T01:10:00Z");
+    assert!(status.last_successful_time.is_some());
     cluster.stop().await;
 }
