@@ -56,6 +56,10 @@ pub(crate) fn accept_names(crd: &Value, all: &[Arc<Object>], now: &Value) -> Opt
     }
 
     let names = json!(names);
+    let is_true = |kind| condition(crd, kind).is_some_and(|condition| condition["status"] == "True");
+    if conflict.is_none() && names == *accepted && is_true("NamesAccepted") && is_true("Established") {
+        return None;
+    }
     let mut new = crd.clone();
     metadata::child(metadata::as_map(&mut new), "status").insert("acceptedNames".to_owned(), names);
     let is_established = condition(crd, "Established").is_some_and(|old| old["status"] == "True");

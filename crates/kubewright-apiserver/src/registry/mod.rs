@@ -2,10 +2,10 @@
 //!
 //! One generic implementation serves every resource: `create.rs`, `update.rs`, `delete.rs`, `read.rs` (get and
 //! list) and `watch.rs`, each in the order in which kube-apiserver does things. Where kinds differ, the verb asks
-//! the kind's [`strategy`]. What is served at the moment is a `Catalog` of `Served` resources (`served.rs`), which
+//! the kind's `strategy`. What is served at the moment is a `Catalog` of `Served` resources (`served.rs`), which
 //! is made anew when a CRD changes.
 //!
-//! The wire calls the verbs with decoded objects and writes what they give. Start reading at [`Registry`], then
+//! The wire calls the verbs with decoded objects and writes what they give. Start reading at `Registry`, then
 //! `create.rs`.
 
 pub(crate) mod access;

@@ -1,6 +1,6 @@
 //! HTTP in and out: what a request is about, how its body is read, how the answer is written.
 //!
-//! [`handler`] is the way of a request from top to bottom. It reads the request line ([`RequestInfo`]), picks a
+//! `handler.rs` is the way of a request from top to bottom. It reads the request line ([`RequestInfo`]), picks a
 //! form for the answer (`media.rs`), decodes body and options (`decode.rs`, `options.rs`), calls a verb
 //! of the registry and writes what that gives (`respond.rs`, `watch.rs`). Nothing here decides what a verb means.
 

@@ -3,8 +3,8 @@
 //! Clients with generated types (kubectl, helm, client-go) send built-in kinds as protobuf and have no fallback,
 //! so the server has to read it. It never writes it: every such client also accepts JSON.
 //!
-//! [`decode`] is the way in. [`messages`] is the table that the decoder follows, made from the Go API types;
-//! [`decoder`] walks a message; [`special`] has the types whose JSON form their fields do not tell; [`reader`] reads
+//! [`decode`] is the way in. `messages.rs` is the table that the decoder follows, made from the Go API types;
+//! `decoder.rs` walks a message; `special.rs` has the types whose JSON form their fields do not tell; `reader.rs` reads
 //! the wire format.
 
 mod decoder;
