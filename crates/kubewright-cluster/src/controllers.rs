@@ -3,8 +3,9 @@
 use kubewright_runtime::{Result, manager::Manager};
 
 use crate::{
-    cluster::Settings, cron_job, deployment, endpoint_slice, garbage_collector, job, kubelet, namespace,
-    persistent_volume, pod_garbage_collector, replica_set, scheduler, service_account, stateful_set,
+    cluster::Settings, cron_job, daemon_set, deployment, endpoint_slice, garbage_collector, job, kubelet,
+    namespace, persistent_volume, pod_garbage_collector, replica_set, scheduler, service_account,
+    stateful_set,
 };
 
 /// One controller of the cluster.
@@ -75,6 +76,12 @@ pub(crate) const CONTROLLERS: &[Descriptor] = &[
         alias: Some("statefulset"),
         about: "keeps the pods of StatefulSets, in order",
         run: stateful_set::run,
+    },
+    Descriptor {
+        name: "daemonset-controller",
+        alias: Some("daemonset"),
+        about: "keeps a pod of each DaemonSet on every node",
+        run: daemon_set::run,
     },
     Descriptor {
         name: "job-controller",

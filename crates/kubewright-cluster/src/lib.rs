@@ -8,7 +8,7 @@
 //! ones. Each controller is a folder, and each folder separates what it decides, in pure functions over
 //! objects, from a `reconciler` that reads caches and writes:
 //!
-//! * `deployment/`, `replica_set/`, `stateful_set/`, `job/` and `cron_job/`: workloads.
+//! * `deployment/`, `replica_set/`, `stateful_set/`, `daemon_set/`, `job/` and `cron_job/`: workloads.
 //! * `scheduler/` and `kubelet/`: pods are bound to a node and run there, without a process. The annotations
 //!   by which a pod misbehaves are in [`annotations`].
 //! * `garbage_collector/`, `pod_garbage_collector/` and `namespace/`: the end of objects.
@@ -22,6 +22,7 @@ mod cluster;
 mod context;
 mod controllers;
 mod cron_job;
+mod daemon_set;
 mod deployment;
 mod discovery;
 mod endpoint_slice;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use harness::{TestCluster, names};
 use k8s_openapi::api::{
-    apps::v1::StatefulSet,
+    apps::v1::{DaemonSet, StatefulSet},
     batch::v1::{CronJob, Job},
     core::v1::{PersistentVolumeClaim, Pod},
 };
@@ -191,5 +191,44 @@ async fn a_cron_job_runs_on_time_and_keeps_its_history() {
     let status = tick.status.expect("a status");
     assert_eq!(status.last_schedule_time.expect("a time").0.to_string(), "2030-01-01T01:10:00Z");
     assert!(status.last_successful_time.is_some());
+    cluster.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_daemon_set_has_a_pod_on_the_node_and_updates_it() {
+    let cluster = TestCluster::start(6);
+    cluster.create(json!({
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "agent", "namespace": "default"},
+        "spec": {
+            "selector": {"matchLabels": {"app": "agent"}},
+            "template": {
+                "metadata": {"labels": {"app": "agent"}},
+                "spec": {"containers": [{"name": "agent", "image": "agent:1"}]},
+            },
+        },
+    }));
+    let api = cluster.api::<DaemonSet>();
+    let is_updated = async || {
+        let set = api.get("agent").await.expect("the set");
+        set.status.is_some_and(|status| {
+            status.observed_generation >= set.metadata.generation
+                && status.desired_number_scheduled == 1
+                && status.number_available == Some(1)
+                && status.updated_number_scheduled == Some(1)
+        })
+    };
+    cluster.until("its pod is available", is_updated).await;
+    let image =
+        json!({"spec": {"template": {"spec": {"containers": [{"name": "agent", "image": "agent:2"}]}}}});
+    api.patch("agent", &PatchParams::default(), &Patch::Merge(image)).await.expect("the patch");
+    cluster
+        .until("its pod is updated", async || {
+            let pods = cluster.pods().await;
+            let image = |pod: &Pod| pod.spec.as_ref().and_then(|spec| spec.containers[0].image.clone());
+            is_updated().await && pods.len() == 1 && image(&pods[0]).as_deref() == Some("agent:2")
+        })
+        .await;
     cluster.stop().await;
 }

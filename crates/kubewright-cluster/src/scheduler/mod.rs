@@ -8,4 +8,5 @@ mod affinity;
 mod placement;
 mod reconciler;
 
+pub(crate) use placement::admits;
 pub(crate) use reconciler::run;

@@ -51,8 +51,13 @@ pub(super) fn place(pod: &Pod, nodes: &[Arc<Node>], pods: &[Arc<Pod>]) -> Result
     })
 }
 
-/// Why the pod cannot run on the node: the reasons of the first filter that it fails.
-fn reject(pod: &Pod, node: &Node, wanted: &Resources, count: i128, used: &Resources) -> Vec<String> {
+/// Whether the node takes the pod, whatever else runs there: taints, selector and affinity allow it.
+pub(crate) fn admits(pod: &Pod, node: &Node) -> bool {
+    refusal(pod, node).is_none()
+}
+
+/// Why the node takes no such pod, however empty it is.
+fn refusal(pod: &Pod, node: &Node) -> Option<&'static str> {
     let cordoned = node.spec.as_ref().and_then(|spec| spec.unschedulable) == Some(true);
     let cordon = Taint {
         key: "node.kubernetes.io/unschedulable".into(),
@@ -60,17 +65,25 @@ fn reject(pod: &Pod, node: &Node, wanted: &Resources, count: i128, used: &Resour
         ..Taint::default()
     };
     if cordoned && !is_tolerated(pod, &cordon) {
-        return vec!["node(s) were unschedulable".into()];
+        return Some("node(s) were unschedulable");
     }
     let taints = node.spec.as_ref().and_then(|spec| spec.taints.as_deref()).unwrap_or_default();
-    let repels = |taint: &&Taint| {
+    let repels = |taint: &Taint| {
         matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute") && !is_tolerated(pod, taint)
     };
-    if taints.iter().find(repels).is_some() {
-        return vec!["node(s) had untolerated taint(s)".into()];
+    if taints.iter().any(repels) {
+        return Some("node(s) had untolerated taint(s)");
     }
     if !affinity::selects(pod, node) {
-        return vec!["node(s) didn't match Pod's node affinity/selector".into()];
+        return Some("node(s) didn't match Pod's node affinity/selector");
+    }
+    None
+}
+
+/// Why the pod cannot run on the node: the reasons of the first filter that it fails.
+fn reject(pod: &Pod, node: &Node, wanted: &Resources, count: i128, used: &Resources) -> Vec<String> {
+    if let Some(reason) = refusal(pod, node) {
+        return vec![reason.into()];
     }
     let capacity = node.status.as_ref().and_then(|status| status.allocatable.as_ref());
     let available = |name: &str| {
