@@ -4,8 +4,8 @@ use kubewright_runtime::{Result, manager::Manager};
 
 use crate::{
     cluster::Settings, cron_job, daemon_set, deployment, endpoint_slice, garbage_collector, job, kubelet,
-    namespace, persistent_volume, pod_garbage_collector, replica_set, scheduler, service_account,
-    stateful_set,
+    load_balancer, namespace, persistent_volume, pod_garbage_collector, replica_set, scheduler,
+    service_account, stateful_set,
 };
 
 /// One controller of the cluster.
@@ -106,6 +106,12 @@ pub(crate) const CONTROLLERS: &[Descriptor] = &[
         alias: Some("endpoint"),
         about: "writes the addresses behind Services as Endpoints",
         run: endpoint_slice::run_legacy,
+    },
+    Descriptor {
+        name: "service-lb-controller",
+        alias: Some("service"),
+        about: "gives Services of type LoadBalancer an address",
+        run: load_balancer::run,
     },
     Descriptor {
         name: "persistentvolume-binder-controller",

@@ -13,7 +13,8 @@
 //!   by which a pod misbehaves are in [`annotations`].
 //! * `garbage_collector/`, `pod_garbage_collector/` and `namespace/`: the end of objects.
 //! * `service_account/`: what every namespace has.
-//! * `endpoint_slice/` and `persistent_volume/`: the addresses behind Services, the volumes of claims.
+//! * `endpoint_slice/`, `load_balancer/` and `persistent_volume/`: the addresses behind and before Services,
+//!   the volumes of claims.
 //!
 //! `ownership/` and `pod/` are what the workload controllers have in common.
 
@@ -29,6 +30,7 @@ mod endpoint_slice;
 mod garbage_collector;
 mod job;
 mod kubelet;
+mod load_balancer;
 mod namespace;
 mod note;
 mod ownership;

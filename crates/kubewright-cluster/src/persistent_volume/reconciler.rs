@@ -57,7 +57,7 @@ pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
             volumes: volumes.clone(),
         }))?;
     Controller::for_kind::<PersistentVolume>(manager)
-        .named("persistentvolume-phase")
+        .named("persistentvolume-phase-controller")
         .watches::<PersistentVolumeClaim>(enqueue_mapped({
             let volumes = volumes.clone();
             move |claim: &PersistentVolumeClaim| {
