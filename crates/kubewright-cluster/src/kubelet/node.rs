@@ -17,8 +17,8 @@ use k8s_openapi::{
 use kubewright_runtime::{Request, Result, client::Client};
 use kubewright_world::Clock;
 
-/// The version the node reports: that of the API this workspace is built for.
-const KUBELET_VERSION: &str = "v1.37.0";
+/// The version the node reports: that of the API server it goes with.
+const KUBELET_VERSION: &str = "v1.37.2";
 const RUNTIME_VERSION: &str = concat!("kubewright://", env!("CARGO_PKG_VERSION"));
 /// The namespace of the leases by which nodes show that they live.
 const LEASE_NAMESPACE: &str = "kube-node-lease";
