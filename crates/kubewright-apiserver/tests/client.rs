@@ -744,3 +744,57 @@ async fn tables_show_rows() {
     assert_eq!(table["kind"], "Table");
     assert_eq!(table["rows"][0]["cells"], json!(["a", 1, "0s"]));
 }
+
+#[tokio::test(start_paused = true)]
+async fn several_versions_are_views_of_what_is_stored() {
+    let server = server();
+    let mut crd = strict_widgets();
+    let mut beta = crd.spec.versions[0].clone();
+    beta.name = "v1beta1".to_owned();
+    beta.storage = false;
+    beta.deprecated = Some(true);
+    crd.spec.versions.push(beta);
+    let crds: Api<CustomResourceDefinition> = Api::all(client(&server));
+    crds.create(&PostParams::default(), &crd).await.expect("created");
+    let beta_kind = ApiResource::from_gvk(&GroupVersionKind::gvk("example.com", "v1beta1", "Widget"));
+    let beta: Api<DynamicObject> = Api::default_namespaced_with(client(&server), &beta_kind);
+    let mut old = widget("w");
+    old.types.as_mut().expect("types").api_version = "example.com/v1beta1".to_owned();
+    let created = beta.create(&PostParams::default(), &old).await.expect("created");
+    let api_version = |object: &DynamicObject| object.types.as_ref().expect("types").api_version.clone();
+    assert_eq!(api_version(&created), "example.com/v1beta1");
+    let stored = widget_api(&server).get("w").await.expect("the same object");
+    assert_eq!(api_version(&stored), "example.com/v1");
+    assert_eq!(stored.data["spec"], json!({"size": 1, "color": "red"}));
+    assert_eq!(stored.metadata.resource_version, created.metadata.resource_version);
+
+    // A default that comes later is seen in what was stored before.
+    let patch = json!([{
+        "op": "add",
+        "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/shape",
+        "value": {"type": "string", "default": "round"},
+    }]);
+    let patch: Patch<()> = Patch::Json(serde_json::from_value(patch).expect("a patch"));
+    crds.patch("widgets.example.com", &PatchParams::default(), &patch).await.expect("patched");
+    let read = widget_api(&server).get("w").await.expect("the same object");
+    assert_eq!(read.data["spec"], json!({"size": 1, "color": "red", "shape": "round"}));
+    assert_eq!(read.metadata.resource_version, stored.metadata.resource_version);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rules_are_evaluated() {
+    let server = server();
+    let mut crd = serde_json::to_value(strict_widgets()).expect("JSON");
+    crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["x-kubernetes-validations"] =
+        json!([{"rule": "self.size < 3", "message": "too big"}]);
+    let crd: CustomResourceDefinition = serde_json::from_value(crd).expect("a CRD");
+    let crds: Api<CustomResourceDefinition> = Api::all(client(&server));
+    crds.create(&PostParams::default(), &crd).await.expect("created");
+    let mut big = widget("w");
+    big.data["spec"]["size"] = json!(3);
+    let refused = widget_api(&server).create(&PostParams::default(), &big).await.expect_err("too big");
+    assert_eq!(
+        status_of(&refused),
+        (422, "Widget.example.com \"w\" is invalid: spec: Invalid value: too big".to_owned())
+    );
+}

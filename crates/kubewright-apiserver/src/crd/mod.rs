@@ -76,7 +76,7 @@ pub(crate) fn served(crd: &Object) -> Vec<Arc<Served>> {
     let names = &crd["status"]["acceptedNames"];
     let storage = storage_version(crd).unwrap_or_default();
     let versions = spec["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let field_versions = version::field_versions(text(spec, "group"), versions);
+    let schemas = version::Schemas::new(text(spec, "group"), versions, &storage);
     versions
         .iter()
         .filter(|version| version["served"] == true)
@@ -101,7 +101,7 @@ pub(crate) fn served(crd: &Object) -> Vec<Arc<Served>> {
                 unconditional_update: false,
                 create_on_update: false,
             };
-            let version = CustomVersion::new(crd, revision, version, &storage, &field_versions);
+            let version = CustomVersion::new(crd, revision, version, &schemas);
             Arc::new(Served::custom(definition, version.into()))
         })
         .collect()

@@ -1,11 +1,12 @@
 use std::sync::Arc;
 
-use kubewright_schema::{ErrorList, FieldPath, JsonPath, Structural};
+use kubewright_schema::{ErrorList, FieldError, FieldPath, JsonPath, Structural};
 use serde_json::Value;
 
 use super::text;
 use crate::{
     apply::{ObjectType, field_manager::Versions, schema::openapi},
+    discovery::compare_versions,
     registry::{Warnings, metadata},
     table::{Column, CustomColumn, Printer},
 };
@@ -29,8 +30,10 @@ pub(crate) struct CustomVersion {
     schema: Option<Structural>,
     /// `additionalPrinterColumns`.
     columns: Vec<Value>,
-    /// Whether there is no other version, so that every object was written in this one.
-    is_only_version: bool,
+    /// The schema of the version that objects are stored in, by which they are read whatever the version asked for.
+    storage_schema: Option<Structural>,
+    /// Whether objects are stored in this version.
+    is_storage_version: bool,
     /// The revision of the CRD.
     revision: u64,
 }
@@ -44,26 +47,17 @@ pub(crate) struct Scale {
 }
 
 impl CustomVersion {
-    pub(super) fn new(
-        crd: &Value,
-        revision: u64,
-        version: &Value,
-        storage_version: &str,
-        field_versions: &Versions,
-    ) -> Self {
+    pub(super) fn new(crd: &Value, revision: u64, version: &Value, schemas: &Schemas) -> Self {
         let name = text(version, "name");
         let deprecation =
             (version["deprecated"] == true).then(|| match text(version, "deprecationWarning") {
-                "" => {
-                    let (group, kind) = (text(&crd["spec"], "group"), text(&crd["spec"]["names"], "kind"));
-                    format!("{group}/{name} {kind} is deprecated")
-                }
+                "" => deprecation(&crd["spec"], name),
                 warning => warning.to_owned(),
             });
         let selectable = version["selectableFields"].as_array().map(Vec::as_slice).unwrap_or_default();
         let scale = &version["subresources"]["scale"];
         Self {
-            storage_version: storage_version.to_owned(),
+            storage_version: schemas.storage_version.clone(),
             selectable_fields: selectable.iter().map(|field| text(field, "jsonPath").to_owned()).collect(),
             terminating: metadata::is_deleting(crd),
             deprecation,
@@ -72,25 +66,38 @@ impl CustomVersion {
                 status_replicas: path(text(scale, "statusReplicasPath")),
                 selector: path(text(scale, "labelSelectorPath")),
             }),
-            field_versions: field_versions.clone(),
+            field_versions: schemas.field_versions.clone(),
             published_schema: Arc::new(schema(version).cloned().unwrap_or_default()),
-            // The CRD was refused if its schema cannot be read.
-            schema: schema(version).and_then(|schema| Structural::read_at(schema, &FieldPath::root()).ok()),
+            schema: structural(version),
+            storage_schema: schemas.storage.clone(),
+            is_storage_version: name == schemas.storage_version,
             columns: version["additionalPrinterColumns"].as_array().cloned().unwrap_or_default(),
-            is_only_version: crd["spec"]["versions"].as_array().is_some_and(|versions| versions.len() == 1),
             revision,
         }
     }
 
-    /// Whether an object is read just as it was stored in the commit of this revision: it was written in this
-    /// version, and the CRD has not changed since.
+    /// Whether an object is read just as it was stored in the commit of this revision: in this version, and the CRD
+    /// has not changed since.
     pub(crate) fn reads_as_stored(&self, revision: u64) -> bool {
-        self.is_only_version && revision > self.revision
+        self.is_storage_version && revision > self.revision
     }
 
-    /// Brings a stored object into the state in which this version reads it.
-    pub(crate) fn read(&self, object: &mut Value) {
-        if let Some(schema) = &self.schema {
+    /// Brings a stored object of this revision into the state in which it is read.
+    pub(crate) fn read(&self, object: &mut Value, revision: u64) {
+        if revision <= self.revision {
+            self.fit_to_storage(object);
+        }
+    }
+
+    /// Brings an object into the state in which it is stored: with the fields and the defaults of the storage version.
+    pub(crate) fn store(&self, object: &mut Value) {
+        if !self.is_storage_version {
+            self.fit_to_storage(object);
+        }
+    }
+
+    fn fit_to_storage(&self, object: &mut Value) {
+        if let Some(schema) = &self.storage_schema {
             schema.prune(object);
             schema.drop_nulls(object);
             schema.apply_defaults(object);
@@ -110,10 +117,24 @@ impl CustomVersion {
     }
 
     /// What is wrong with an object, or with a change of it. What was wrong before and has not changed is warned of.
-    pub(crate) fn validate(&self, object: &Value, old: Option<&Value>, warnings: &Warnings) -> ErrorList {
+    ///
+    /// `is_status` tells whether it is a change of the status alone.
+    pub(crate) fn validate(
+        &self,
+        object: &Value,
+        old: Option<&Value>,
+        is_status: bool,
+        warnings: &Warnings,
+    ) -> ErrorList {
         let Some(schema) = &self.schema else { return ErrorList::new() };
         let root = FieldPath::root();
-        let errors = schema.validate(object, old, &root);
+        let mut errors = if is_status {
+            validate_status(schema, object, old)
+        } else {
+            schema.validate_values(object, old, &root)
+        };
+        errors.extend(schema.validate_embedded(object, &root));
+        errors.extend(schema.validate_lists(object, old, &root));
         let report = schema.validate_rules_after(errors, object, old, &root, true);
         warnings.extend(report.warnings);
         report.errors
@@ -125,8 +146,63 @@ impl CustomVersion {
     }
 }
 
+/// Checks the values of the status. The messages name fields from there, as those of a real server do.
+fn validate_status(schema: &Structural, object: &Value, old: Option<&Value>) -> ErrorList {
+    let (Some(schema), Some(status)) = (schema.field("status"), object.get("status")) else {
+        return ErrorList::new();
+    };
+    let old = old.and_then(|old| old.get("status"));
+    let at_place = |mut error: FieldError| {
+        error.field = match error.field.as_str() {
+            "<nil>" | "" => "status".to_owned(),
+            field => format!("status.{field}"),
+        };
+        error
+    };
+    schema.validate_values(status, old, &FieldPath::root()).into_iter().map(at_place).collect()
+}
+
+/// What all versions of a resource share.
+pub(super) struct Schemas {
+    storage_version: String,
+    storage: Option<Structural>,
+    field_versions: Versions,
+}
+
+impl Schemas {
+    pub(super) fn new(group: &str, versions: &[Value], storage_version: &str) -> Self {
+        let storage = versions.iter().find(|version| text(version, "name") == storage_version);
+        Self {
+            storage_version: storage_version.to_owned(),
+            storage: storage.and_then(structural),
+            field_versions: field_versions(group, versions),
+        }
+    }
+}
+
+/// The schema of a version. The CRD was refused if it cannot be read.
+fn structural(version: &Value) -> Option<Structural> {
+    schema(version).and_then(|schema| Structural::read_at(schema, &FieldPath::root()).ok())
+}
+
+/// The warning about a version that has none of its own: with the version to use instead, if there is a newer one.
+fn deprecation(spec: &Value, name: &str) -> String {
+    let (group, kind) = (text(spec, "group"), text(&spec["names"], "kind"));
+    let versions = spec["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let newest = versions
+        .iter()
+        .filter(|version| version["served"] == true && version["deprecated"] != true)
+        .map(|version| text(version, "name"))
+        .filter(|version| compare_versions(version, name).is_gt())
+        .max_by(|one, other| compare_versions(one, other));
+    match newest {
+        Some(newest) => format!("{group}/{name} {kind} is deprecated; use {group}/{newest} {kind}"),
+        None => format!("{group}/{name} {kind} is deprecated"),
+    }
+}
+
 /// The types of all versions of a resource. A version whose schema does not say is of whatever type its values have.
-pub(super) fn field_versions(group: &str, versions: &[Value]) -> Versions {
+fn field_versions(group: &str, versions: &[Value]) -> Versions {
     Versions::several(versions.iter().map(|version| {
         let ty = schema(version).and_then(|schema| openapi::object_type(schema).ok());
         (format!("{group}/{}", text(version, "name")), ty.unwrap_or_else(ObjectType::deduced))

@@ -132,13 +132,16 @@ impl Registry {
                 self.set_deletion(&mut object, asked);
             }
         } else {
+            if &*served.bucket == crd::BUCKET {
+                // The deletion of a definition is an affair of its own, which counts neither time nor generation.
+                metadata::set(&mut object, "deletionTimestamp", Some(self.now()));
+                crd::mark_terminating(&mut object, &self.now());
+                return Some(object);
+            }
             self.set_deletion(&mut object, grace.unwrap_or_default());
             if served.strategy == super::strategy::Strategy::Namespace {
                 metadata::child(metadata::as_map(&mut object), "status")
                     .insert("phase".to_owned(), Value::from("Terminating"));
-            }
-            if &*served.bucket == crd::BUCKET {
-                crd::mark_terminating(&mut object, &self.now());
             }
             let generation = metadata::generation(current);
             if generation > 0 {

@@ -162,7 +162,7 @@ impl Served {
                 Some(custom) if !custom.reads_as_stored(object.revision()) => {
                     let mut value = object.value().clone();
                     relabel(&mut value, &self.definition.api_version());
-                    custom.read(&mut value);
+                    custom.read(&mut value, object.revision());
                     Presented::Made(value)
                 }
                 _ => Presented::Stored(object.clone()),
@@ -218,6 +218,9 @@ impl Served {
             View::Events => events::to_core_group(&object),
             View::Custom => {
                 relabel(&mut object, &self.storage_api_version);
+                if let Some(custom) = &self.custom {
+                    custom.store(&mut object);
+                }
                 object
             }
         }

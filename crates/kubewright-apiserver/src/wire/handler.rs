@@ -123,6 +123,9 @@ impl Handler {
                 Err(Status::no_such_resource())
             };
         }
+        if let Some(warning) = served.custom.as_ref().and_then(|custom| custom.deprecation.clone()) {
+            warnings.extend([warning]);
+        }
         check_verb(&served, &info, &parts.method)?;
         let accept = parts.headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
         if served.custom.is_none() {
@@ -131,9 +134,6 @@ impl Handler {
         let accepted = Accepted::negotiate(accept, info.verb == "watch")?;
         let mut writer = Writer::new(accepted, &parts.headers, &info.query);
         writer.show_tables_of(&served, &info.query, self.registry.clock.now())?;
-        if let Some(warning) = served.custom.as_ref().and_then(|custom| custom.deprecation.clone()) {
-            warnings.extend([warning]);
-        }
         let mut watch_settings = self.watch_settings;
         // As with a real server, watches that do not say when to end do not all end at once.
         watch_settings.default_timeout = watch_settings.default_timeout.mul_f64(1.0 + self.audit.unit());
