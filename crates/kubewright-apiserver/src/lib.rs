@@ -1,11 +1,17 @@
 //! An embedded Kubernetes API server: a tower service over a versioned store.
 //!
-//! [`ApiServer`] is the server, [`ApiService`] what clients talk to. A request comes in through [`wire`], where it
-//! is read and negotiated, goes to a verb of [`registry`], which commits to [`store`], and comes back through
-//! [`wire`]. What is served at the moment is described by [`discovery`]; refusals are [`status`] values.
+//! It is what `kubewright dev`, `kubewright cluster` and the tests of operators run against. [`ApiServer`] is the
+//! server, [`ApiService`] what clients talk to: in process, or through the [`listener`].
+//!
+//! A request comes in through [`wire`], where it is read and negotiated, passes [`authn`] and [`authz`], goes to a
+//! verb of [`registry`], which commits to [`store`], and comes back through [`wire`]. What is served at the moment is
+//! described by [`discovery`] and [`openapi`]; refusals are [`status`] values. [`types`] and [`defaults`] know the
+//! built-in kinds, [`apply`] and [`patch`] change objects, [`selector`] picks them, [`table`] prints them. Start
+//! reading in `wire/handler.rs`, the way of a request from top to bottom, then in [`registry`] and [`store`].
 //!
 //! Clock and randomness are given to the server, and timers are tokio's, so that a client and a server in one
-//! thread under paused time do the same in every run.
+//! thread under paused time do the same in every run. Of this workspace the crate imports `kubewright-schema` and
+//! `kubewright-world`, and nothing of the runtime: a client of the server is a client like any other.
 
 pub mod apply;
 pub mod authn;

@@ -2,7 +2,9 @@
 //!
 //! An API server alone stores what it is told. That a Deployment becomes pods, that the pods run, that what
 //! nobody owns any more goes away: all that is the work of controllers, and these are they. They are written
-//! with `kubewright-runtime`, as an operator is, so that the framework's first user is itself.
+//! with `kubewright-runtime`, as an operator is, so that the framework's first user is itself. They talk to
+//! the API server through a client and import `kubewright-runtime` and `kubewright-world`; only their tests know the
+//! embedded server.
 //!
 //! Start with [`Cluster`], which runs them, and [`controllers()`], the table of them; [`Selection`] says which
 //! ones. Each controller is a folder, and each folder separates what it decides, in pure functions over

@@ -45,6 +45,10 @@
 //! }
 //! ```
 //!
+//! Start with the [`prelude`], then [`Reconciler`], [`Controller`](controller::Controller),
+//! [`Client`](client::Client) and [`Manager`](manager::Manager). The crate has nothing of its own: it is
+//! `kubewright-runtime`, which it alone imports of this workspace, with the crates that an operator shares with it.
+//!
 //! # Versions
 //!
 //! [`kube`], [`k8s_openapi`] and [`schemars`] are re-exported at the versions that fit each other: name their types
