@@ -2,7 +2,9 @@
 //!
 //! A thin binary: each command is one module, and what a library should own lives in a library. It may import every
 //! crate of the workspace but the facade and the test cluster, and none imports it. Start reading at [`command`], the
-//! one table of commands and flags; [`cluster`] and [`dev`] are the commands. Exit codes: 0 for success and for an end by SIGINT or SIGTERM, 1 for a failure, 2 for arguments that make no sense.
+//! one table of commands and flags; [`cluster`] and [`dev`] are the commands.
+//!
+//! Exit codes: 0 for success and for an end by SIGINT or SIGTERM, 1 for a failure, 2 for arguments that make no sense.
 
 mod cluster;
 mod command;
