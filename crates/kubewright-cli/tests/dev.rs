@@ -51,8 +51,8 @@ impl Project {
     }
 }
 
-/// The example's manifest, with what it takes from the workspace written out. The binary's name is the copy's own,
-/// since all copies are built in one target directory.
+/// The example's manifest, with what it takes from the workspace written out. The package's name is the copy's own:
+/// cargo tells packages in one target directory apart by it, not by their paths.
 fn manifest(workspace: &Path, name: &str) -> String {
     let root = workspace.join("Cargo.toml");
     let root = fs::read_to_string(root).expect("it is there");
@@ -64,8 +64,8 @@ fn manifest(workspace: &Path, name: &str) -> String {
         line.replace("path = \"", &format!("path = \"{}/", workspace.display()))
     };
     let mut text = format!(
-        "[package]\nname = \"memcached-operator\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [[bin]]\nname = \"memcached-operator-{name}\"\npath = \"src/main.rs\"\n\n[dependencies]\n"
+        "[package]\nname = \"memcached-operator-{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+         [lib]\nname = \"memcached_operator\"\n\n[dependencies]\n"
     );
     let dependencies = example.split("[dependencies]").nth(1).expect("it has some").lines();
     for line in dependencies.take_while(|line| !line.starts_with('[')) {
@@ -97,7 +97,9 @@ fn dev(project: &Project, arguments: &[&str]) -> Kubewright {
     // No probe port: tests run beside each other.
     let all = [&["dev", "."], arguments, &["--", "--health-probe-bind-address=0"]].concat();
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target directory");
-    Kubewright::start_with(&all, &project.folder, &[("CARGO_TARGET_DIR", target)])
+    // All that is needed was fetched for the workspace: tests talk to nobody.
+    let environment = [("CARGO_TARGET_DIR", target), ("CARGO_NET_OFFLINE", Path::new("true"))];
+    Kubewright::start_with(&all, &project.folder, &environment)
 }
 
 #[test]

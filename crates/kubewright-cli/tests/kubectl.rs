@@ -77,12 +77,17 @@ fn objects_are_created_changed_described_and_explained() {
     assert!(described.contains("Opaque"), "{described}");
     kubectl.ok(&["delete", "namespace", "team", "--timeout=60s"]);
     let gone = kubectl.fails(&["get", "secret", "token", "-n", "team"]);
-    assert!(gone.contains(r#"Error from server (NotFound): secrets "token" not found"#), "{gone}");
+    assert!(gone.contains(r#"Error from server (NotFound): namespaces "team" not found"#), "{gone}");
 
     assert!(kubectl.ok(&["explain", "deployment.spec.replicas"]).contains("integer"));
     assert!(kubectl.ok(&["api-resources"]).contains("deployments"));
     assert_eq!(kubectl.ok(&["auth", "can-i", "create", "pods"]), "yes\n");
     assert_eq!(kubectl.fails(&["auth", "can-i", "create", "pods", "--as=somebody"]), "");
-    let strict = kubectl.fails(&["apply", "--validate=strict", "-f", "bad.yaml"]);
-    assert!(strict.contains("bad.yaml"), "{strict}");
+
+    let mistyped = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: mistyped\ndataa:\n  key: value\n";
+    std::fs::write(&manifest, mistyped).expect("the folder is writable");
+    let refused = kubectl.fails(&["apply", "-f", file]);
+    assert!(refused.contains(r#"strict decoding error: unknown field "dataa""#), "{refused}");
+    let gone = kubectl.fails(&["get", "configmap", "mistyped"]);
+    assert!(gone.contains(r#"configmaps "mistyped" not found"#), "nothing was written: {gone}");
 }

@@ -143,13 +143,19 @@ impl Session {
     }
 
     fn say_what_to_try(&self) {
-        let kubectl = format!("kubectl --kubeconfig {}", self.kubeconfig.display());
+        let kubectl = format!("kubectl --kubeconfig {}", to_type(&self.kubeconfig).display());
         let command = match samples::first_file(&self.project) {
-            Some(sample) => format!("{kubectl} apply -f {}", sample.display()),
+            Some(sample) => format!("{kubectl} apply -f {}", to_type(&sample).display()),
             None => format!("{kubectl} get all --all-namespaces"),
         };
         terminal::result(format_args!("try: {command}"));
     }
+}
+
+/// The path as one would type it here: relative, if it is below the current folder.
+fn to_type(path: &Path) -> &Path {
+    let here = std::env::current_dir().ok();
+    here.and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path)
 }
 
 /// Completes when the operator's process ends by itself.

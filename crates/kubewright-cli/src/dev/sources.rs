@@ -76,10 +76,15 @@ fn changed_sources<'a>(
 fn is_source(path: &Path, folders: &[PathBuf], target: &Path) -> bool {
     let Some(name) = path.file_name().map(|name| name.to_string_lossy()) else { return false };
     let editors = name.ends_with('~') || name.ends_with(".swp") || name.ends_with(".tmp") || name == "4913";
-    // Only below the project: the project itself may lie in a hidden folder.
-    let below = folders.iter().find_map(|folder| path.strip_prefix(folder).ok()).unwrap_or(path);
+    // Only below the project: the project itself may lie in a hidden folder, or in somebody's target directory.
+    let folder = folders
+        .iter()
+        .filter(|folder| path.starts_with(folder))
+        .max_by_key(|folder| folder.as_os_str().len());
+    let below = folder.and_then(|folder| path.strip_prefix(folder).ok()).unwrap_or(path);
     let hidden = below.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.'));
-    !(path.starts_with(target) || name == "Cargo.lock" || editors || hidden || path.is_dir())
+    let built = path.starts_with(target) && folder.is_none_or(|folder| !folder.starts_with(target));
+    !(built || name == "Cargo.lock" || editors || hidden || path.is_dir())
 }
 
 #[cfg(test)]
@@ -100,6 +105,14 @@ mod tests {
         assert_eq!(sources(EventKind::Create(CreateKind::File), "/.p/src/new.rs"), 1);
         assert_eq!(sources(EventKind::Access(AccessKind::Any), "/.p/src/main.rs"), 0);
         assert_eq!(sources(EventKind::Modify(ModifyKind::Metadata(MetadataKind::Any)), "/.p/src/main.rs"), 0);
+    }
+
+    #[test]
+    fn a_project_in_a_target_directory_is_followed_too() {
+        let event =
+            Event::new(EventKind::Create(CreateKind::File)).add_path("/w/target/tmp/p/src/main.rs".into());
+        let folders = ["/w/target/tmp/p".into()];
+        assert_eq!(changed_sources(&event, &folders, Path::new("/w/target")).count(), 1);
     }
 
     #[test]
