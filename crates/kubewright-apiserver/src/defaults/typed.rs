@@ -2,7 +2,7 @@ use serde_json::{Map, Value};
 
 use super::fields::Fields;
 use super::{conditional, table};
-use crate::types::{Field, Shape, Special, Type, Types, ValueType, canonical, quantity};
+use crate::types::{Field, Shape, Special, Type, Types, ValueType, canonical::SCHEMA, quantity};
 
 /// Sets the defaults of an object of a type, outer ones first, as Kubernetes' generated code does.
 pub(super) fn visit(kind: &Type, object: &mut Fields) {
@@ -16,8 +16,6 @@ pub(super) fn visit(kind: &Type, object: &mut Fields) {
         }
     }
 }
-
-const SCHEMA: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps";
 
 fn descend(name: &str, field: &Field, inner: &Type, object: &mut Fields) {
     if inner.special.is_none() && field.shape == Shape::One && !field.pointer {
@@ -41,8 +39,10 @@ fn visit_value(kind: &Type, value: &mut Value, field: &Field) {
         (Some(Special::Quantity), value) if field.shape == Shape::Map => round_up(value),
         (Some(Special::SchemaOrArray | Special::SchemaOrBool | Special::SchemaOrStringArray), value) => {
             match value {
-                Value::Object(_) => visit_schema(value),
-                Value::Array(items) => items.iter_mut().filter(|it| it.is_object()).for_each(visit_schema),
+                Value::Object(schema) => visit_schema(schema),
+                Value::Array(items) => {
+                    items.iter_mut().filter_map(Value::as_object_mut).for_each(visit_schema)
+                }
                 _ => {}
             }
         }
@@ -50,13 +50,10 @@ fn visit_value(kind: &Type, value: &mut Value, field: &Field) {
     }
 }
 
-/// The canonical form stops at values that may be a schema or something else; this goes on.
-fn visit_schema(value: &mut Value) {
-    let Some(schema) = Types::get().named(SCHEMA) else { return };
-    if let Value::Object(fields) = value {
-        visit(schema, fields);
+fn visit_schema(schema: &mut Fields) {
+    if let Some(kind) = Types::get().named(SCHEMA) {
+        visit(kind, schema);
     }
-    canonical::canonicalize(schema, value);
 }
 
 /// Lists of resources are rounded up to a thousandth, for the sake of old clients.

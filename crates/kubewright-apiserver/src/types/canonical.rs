@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::{Field, Shape, Special, Type, Types, ValueType, quantity};
 
 /// What the schemas inside custom resource definitions are.
-const SCHEMA: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps";
+pub(crate) const SCHEMA: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps";
 
 /// The zero value of a type: what Go encodes for an object in which nothing is set.
 pub fn zero(ty: &Type) -> Value {

@@ -43,7 +43,7 @@ struct FieldRow {
 }
 
 pub(super) fn load() -> Types {
-    let rows: BTreeMap<String, TypeRow> = serde_json::from_slice(include_bytes!("../../data/types.json"))
+    let rows: BTreeMap<String, TypeRow> = serde_json::from_str(super::TABLE)
         .unwrap_or_else(|error| unreachable!("the table is part of this crate: {error}"));
     let names: BTreeMap<String, TypeId> =
         rows.keys().enumerate().map(|(i, name)| (name.clone(), TypeId(i))).collect();

@@ -15,6 +15,9 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
+/// The generated table as it stands in the binary. Protobuf reads it too, for the numbers of the fields.
+pub(crate) static TABLE: &str = include_str!("../../data/types.json");
+
 /// All types of the API.
 #[derive(Debug)]
 pub struct Types {

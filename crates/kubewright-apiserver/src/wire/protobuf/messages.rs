@@ -70,7 +70,7 @@ pub(super) enum Special {
 }
 
 static MESSAGES: LazyLock<Messages> = LazyLock::new(|| {
-    let types = serde_json::from_str(include_str!("../../../data/types.json"));
+    let types = serde_json::from_str(crate::types::TABLE);
     Messages::new(&types.expect("the generated table of types is valid")) // checked by a test, not by input
 });
 
@@ -203,8 +203,7 @@ mod tests {
 
     #[test]
     fn every_numbered_field_of_the_table_has_a_type() {
-        let types: BTreeMap<String, TypeData> =
-            serde_json::from_str(include_str!("../../../data/types.json")).unwrap();
+        let types: BTreeMap<String, TypeData> = serde_json::from_str(crate::types::TABLE).unwrap();
         let numbered: usize = types
             .values()
             .map(|data| data.fields.iter().filter(|field| field.number.is_some()).count())
