@@ -155,7 +155,7 @@ async fn owners_mapped_objects_and_outside_events_are_reconciled_and_predicates_
         .owns::<Secret>()
         .watches::<Secret>(enqueue_mapped(|secret: &Secret| {
             let labels = secret.metadata.labels.clone().unwrap_or_default();
-            labels.get("cart").map(|cart| Request::namespaced("shop", cart)).into_iter().collect()
+            labels.get("cart").map(|cart| Request::namespaced("shop", cart))
         }))
         .watches_channel(receiver, enqueue_object())
         .with_predicate::<ConfigMap>(|event: &Event<ConfigMap>| !matches!(event, Event::Create { .. }))

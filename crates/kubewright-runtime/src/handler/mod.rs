@@ -175,7 +175,7 @@ mod tests {
     async fn a_map_function_is_asked_for_old_and_new_and_each_request_comes_once() {
         let map = enqueue_mapped(|config: &ConfigMap| {
             let names = config.data.clone().unwrap_or_default();
-            names.into_values().map(|name| Request::namespaced("shop", name)).collect()
+            names.into_values().map(|name| Request::namespaced("shop", name)).collect::<Vec<_>>()
         });
         let config = |names: &[&str]| {
             let data = names.iter().map(|&name| (name.to_owned(), name.to_owned())).collect();
