@@ -236,7 +236,6 @@ fn run(operations: &[Operation]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
     fn the_queue_does_what_the_model_does(operations in operations()) {
         run(&operations)?;
