@@ -41,7 +41,7 @@ fn visit_value(kind: &Type, value: &mut Value, field: &Field) {
             match value {
                 Value::Object(schema) => visit_schema(schema),
                 Value::Array(items) => {
-                    items.iter_mut().filter_map(Value::as_object_mut).for_each(visit_schema)
+                    items.iter_mut().filter_map(Value::as_object_mut).for_each(visit_schema);
                 }
                 _ => {}
             }
