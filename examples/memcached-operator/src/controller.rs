@@ -64,7 +64,7 @@ impl Reconciler for MemcachedReconciler {
         self.client.add_finalizer(&*memcached, FINALIZER).await?;
 
         let mut desired = deployment::desired(&memcached, &self.image);
-        set_controller_reference(&*memcached, &mut desired).map_err(Error::other)?;
+        set_controller_reference(&*memcached, &mut desired)?;
         // Server-side apply: whatever else changed these fields is undone, other fields are left alone, and
         // nothing is written where nothing differs.
         let deployment = self.client.apply(&desired).await?;
