@@ -104,14 +104,8 @@ impl Walk {
             }
             Value::Object(fields) => {
                 for (name, field) in fields {
-                    let declared = schema.properties.get(name);
-                    let Some(field_schema) = declared.or_else(|| schema.additional_schema()) else {
+                    let Some((field_schema, length)) = schema.enter_field(name, &mut self.path) else {
                         continue;
-                    };
-                    let length = if declared.is_some() {
-                        self.path.push_child(name)
-                    } else {
-                        self.path.push_key(name)
                     };
                     let old = old.and_then(|old| old.get(name));
                     self.node(field_schema, field, old, lineage.field(name), field_schema.embedded_resource);

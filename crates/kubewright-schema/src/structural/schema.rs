@@ -282,6 +282,15 @@ impl Schema {
         self.properties.get(name).or_else(|| self.additional_schema())
     }
 
+    /// Extends `path` by the field `name`, if the field has a schema: a declared field as a field, any other as
+    /// the key of a map. Returns the schema and the length of the path before.
+    pub(crate) fn enter_field(&self, name: &str, path: &mut FieldPath) -> Option<(&Structural, usize)> {
+        match self.properties.get(name) {
+            Some(declared) => Some((declared, path.push_child(name))),
+            None => self.additional_schema().map(|schema| (schema, path.push_key(name))),
+        }
+    }
+
     /// Whether `value` is a `null` that this schema does not allow.
     pub(crate) fn forbids_null(&self, value: &Value) -> bool {
         value.is_null() && !self.nullable

@@ -28,14 +28,8 @@ impl Walk {
         match value {
             Value::Object(fields) => {
                 for (name, field) in fields {
-                    let declared = schema.properties.get(name);
-                    let Some(field_schema) = declared.or_else(|| schema.additional_schema()) else {
+                    let Some((field_schema, length)) = schema.enter_field(name, &mut self.path) else {
                         continue;
-                    };
-                    let length = if declared.is_some() {
-                        self.path.push_child(name)
-                    } else {
-                        self.path.push_key(name)
                     };
                     self.node(field_schema, field);
                     self.path.truncate(length);
