@@ -7,7 +7,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{PatchError, Patched, go_kind, parse};
+use super::{PatchError, Patched, parse};
+use crate::types::go_names::go_kind;
 
 /// The most operations that a patch may have.
 const MAX_OPERATIONS: usize = 10_000;

@@ -6,7 +6,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{PatchError, Patched, go_kind, parse};
+use super::{PatchError, Patched, parse};
+use crate::types::go_names::go_kind;
 
 /// Applies a JSON merge patch.
 pub fn merge_patch(object: &Value, patch: &[u8]) -> Result<Patched, PatchError> {

@@ -16,23 +16,9 @@ pub use merge_patch::merge_patch;
 pub use patched::Patched;
 pub use strategic::strategic_merge_patch;
 
-use serde_json::Value;
-
 use crate::types::strict;
 
 /// Parses a patch body. Fields that come twice in it are strict errors.
 fn parse(body: &[u8]) -> Result<strict::Decoded, PatchError> {
     strict::decode(body, None).map_err(|_| PatchError::BadRequest("invalid JSON patch".to_owned()))
-}
-
-/// What Go calls the kind of a JSON value that does not fit.
-fn go_kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }

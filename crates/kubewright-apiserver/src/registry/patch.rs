@@ -6,6 +6,7 @@ use super::{Request, metadata};
 use crate::{
     patch::{PatchError, Patched, json_patch, merge_patch, strategic_merge_patch},
     status::{Details, Reason, Status},
+    types::go_names::go_kind,
     wire::{
         decode,
         options::{FieldValidation, WriteOptions},
@@ -48,7 +49,7 @@ impl Patch {
                     return Err(Status::bad_request(format!(
                         "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal \
                          {} into Go value of type map[string]interface {{}}",
-                        decode::go_kind(&config)
+                        go_kind(&config)
                     )));
                 }
                 Ok(Self::Apply { config, text: body.clone() })

@@ -16,6 +16,7 @@ use crate::{
     status::Status,
     types::{
         Type,
+        go_names::go_kind,
         strict::{self, DecodeError, Decoded},
     },
 };
@@ -225,18 +226,6 @@ fn unreadable(content_type: &str, error: &DecodeError) -> String {
 
 fn text(value: &Value, field: &str) -> String {
     value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-/// The name that Go's JSON reader has for a value.
-pub(crate) fn go_kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 /// The beginning of a body, as Kubernetes quotes what it cannot read: as text if it looks like JSON, else in hex.

@@ -8,6 +8,7 @@ use super::super::path::PathElement;
 use super::super::schema::{ListType, MapType, Scalar, Schema, TypeRef};
 use super::super::value;
 use super::{Duplicates, Result, TypeErrors, item};
+use crate::types::go_names::go_type;
 
 /// Checks a value; a null fits every type.
 pub(super) fn validate(schema: &Schema, ty: &TypeRef, value: &Value, duplicates: Duplicates) -> Result<()> {
@@ -115,16 +116,4 @@ pub(super) fn unexpected(expected: &str, value: &Value) -> String {
     let mut got = String::new();
     value::go_plain(&mut got, value);
     format!("expected {expected}, got &{{{got}}}")
-}
-
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float64",
-        Value::Number(_) => "int64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    }
 }

@@ -13,9 +13,12 @@ mod schema;
 use serde_json::Value;
 
 use self::schema::PatchSchema;
-use super::{PatchError, Patched, go_kind, parse};
+use super::{PatchError, Patched, parse};
 use crate::apply::value;
-use crate::types::Type;
+use crate::types::{
+    Type,
+    go_names::{go_kind, go_type},
+};
 
 /// Names the kind of patch of a map or list item.
 const DIRECTIVE: &str = "$patch";
@@ -66,15 +69,7 @@ fn no_merge_key(item: &serde_json::Map<String, Value>, key: &str) -> PatchError 
 }
 
 fn wrong_kind(expected: &str, got: &Value) -> PatchError {
-    let got = match got {
-        Value::Null => "%!s(<nil>)",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float64",
-        Value::Number(_) => "int64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    };
+    let got = if got.is_null() { "%!s(<nil>)" } else { go_type(got) };
     PatchError::Internal(format!("expected a {expected}, but received a {got}"))
 }
 
