@@ -33,11 +33,38 @@ pub(super) struct Connections {
     protocol: auto::Builder<TokioExecutor>,
 }
 
+/// A service that connections can share: what `listen` asks for, in one word.
+pub(super) trait HttpService:
+    Service<
+        Request<Incoming>,
+        Response = Response<<Self as HttpService>::Answer>,
+        Future: Send,
+        Error: Into<BoxError>,
+    > + Clone
+    + Send
+    + Sync
+    + 'static
+{
+    type Answer: Body<Data: Send, Error: Into<BoxError>> + Send + 'static;
+}
+
 /// Who is at the other end.
 #[derive(Clone)]
 struct Peer {
     address: SocketAddr,
     certificate: Option<Arc<PeerCertificate>>,
+}
+
+impl<S, B> HttpService for S
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Future: Send, Error: Into<BoxError>>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+    B: Body<Data: Send, Error: Into<BoxError>> + Send + 'static,
+{
+    type Answer = B;
 }
 
 impl Connections {
@@ -60,15 +87,12 @@ impl Connections {
     }
 
     /// Accepts until `stop`; then no new connection, and the open ones get the grace to end.
-    pub(super) async fn accept<S, B>(self, listener: TcpListener, service: S, stop: CancellationToken)
-    where
-        S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + Sync + 'static,
-        S::Future: Send,
-        S::Error: Into<BoxError>,
-        B: Body + Send + 'static,
-        B::Data: Send,
-        B::Error: Into<BoxError>,
-    {
+    pub(super) async fn accept(
+        self,
+        listener: TcpListener,
+        service: impl HttpService,
+        stop: CancellationToken,
+    ) {
         let connections = Arc::new(self);
         let mut open = JoinSet::new();
         loop {
@@ -101,21 +125,13 @@ impl Connections {
         }
     }
 
-    async fn serve<S, B>(
+    async fn serve(
         self: Arc<Self>,
         stream: TcpStream,
         address: SocketAddr,
-        service: S,
+        service: impl HttpService,
         stop: CancellationToken,
-    ) -> Result<(), BoxError>
-    where
-        S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + Sync + 'static,
-        S::Future: Send,
-        S::Error: Into<BoxError>,
-        B: Body + Send + 'static,
-        B::Data: Send,
-        B::Error: Into<BoxError>,
-    {
+    ) -> Result<(), BoxError> {
         stream.set_nodelay(true)?;
         let Some(tls) = &self.tls else {
             let peer = Peer { address, certificate: None };
@@ -144,22 +160,13 @@ impl Connections {
         }
     }
 
-    async fn speak<I, S, B>(
+    async fn speak(
         &self,
-        stream: I,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         peer: Peer,
-        service: S,
+        service: impl HttpService,
         stop: CancellationToken,
-    ) -> Result<(), BoxError>
-    where
-        I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-        S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + Sync + 'static,
-        S::Future: Send,
-        S::Error: Into<BoxError>,
-        B: Body + Send + 'static,
-        B::Data: Send,
-        B::Error: Into<BoxError>,
-    {
+    ) -> Result<(), BoxError> {
         let service = service_fn(move |mut request: Request<Incoming>| {
             let extensions = request.extensions_mut();
             extensions.insert(PeerAddress(peer.address));

@@ -6,14 +6,12 @@ use std::{
     time::Duration,
 };
 
-use http::{Request, Response};
-use hyper::body::{Body, Incoming};
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
-use tower::Service;
 
 use super::{
-    BoxError, CertificateAuthority, ClientCertificate, Credentials, Kubeconfig, connection::Connections,
+    CertificateAuthority, ClientCertificate, Credentials, Kubeconfig,
+    connection::{Connections, HttpService},
 };
 
 /// A server that listens.
@@ -41,15 +39,7 @@ impl Listening {
         Self { address, authority, admin, admin_token, shutdown_grace, stop, accepting }
     }
 
-    pub(super) fn run<S, B>(&self, listener: TcpListener, connections: Connections, service: S)
-    where
-        S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + Sync + 'static,
-        S::Future: Send,
-        S::Error: Into<BoxError>,
-        B: Body + Send + 'static,
-        B::Data: Send,
-        B::Error: Into<BoxError>,
-    {
+    pub(super) fn run(&self, listener: TcpListener, connections: Connections, service: impl HttpService) {
         let accepting = tokio::spawn(connections.accept(listener, service, self.stop.clone()));
         *self.accepting.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(accepting);
     }
