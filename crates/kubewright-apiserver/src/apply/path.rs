@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use kubewright_schema::error::go;
 use serde_json::{Map, Value};
 
 use super::value;
@@ -94,13 +95,13 @@ impl PathElement {
                     }
                     out.push_str(&Value::from(&*field.name).to_string());
                     out.push(':');
-                    value::write_json(&mut out, &field.value);
+                    go::write_json(&field.value, &mut out);
                 }
                 out.push('}');
             }
             Self::Value(value) => {
                 out.push_str("v:");
-                value::write_json(&mut out, value);
+                go::write_json(value, &mut out);
             }
             Self::Index(index) => {
                 out.push_str("i:");

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
 
+use kubewright_schema::error::go;
+
 use super::path::Path;
 use super::set::Set;
 use super::typed::{Comparison, TypeErrors, TypedValue};
@@ -373,7 +375,7 @@ impl fmt::Display for Conflicts {
 
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "conflict with {}: {}", value::quoted(&self.manager), self.path)
+        write!(f, "conflict with {}: {}", go::quote(&self.manager), self.path)
     }
 }
 

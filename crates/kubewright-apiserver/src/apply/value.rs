@@ -4,8 +4,8 @@
 //! having a total order, which decides where a path element stands in a set.
 
 use std::cmp::Ordering;
-use std::fmt::Write as _;
 
+use kubewright_schema::error::go;
 use serde_json::{Number, Value};
 
 /// Orders any two values: numbers, then strings, booleans, lists, maps and null.
@@ -73,77 +73,13 @@ fn compare_numbers(left: &Number, right: &Number) -> Ordering {
     }
 }
 
-/// Writes a value as compact JSON the way Go does: whole floats without a fraction, `<`, `>` and `&`
-/// escaped. It is the text inside path elements, which clients compare as strings.
-pub(crate) fn write_json(out: &mut String, value: &Value) {
-    match value {
-        Value::Number(number) => write_number(out, number),
-        Value::Array(items) => {
-            out.push('[');
-            for (i, item) in items.iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                write_json(out, item);
-            }
-            out.push(']');
-        }
-        Value::Object(map) => {
-            out.push('{');
-            for (i, (key, value)) in map.iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                write_json_string(out, key);
-                out.push(':');
-                write_json(out, value);
-            }
-            out.push('}');
-        }
-        Value::String(text) => write_json_string(out, text),
-        Value::Null | Value::Bool(_) => {
-            let _ = write!(out, "{value}");
-        }
-    }
-}
-
-fn write_json_string(out: &mut String, text: &str) {
-    let plain = Value::String(text.to_owned()).to_string();
-    for c in plain.chars() {
-        match c {
-            '<' => out.push_str("\\u003c"),
-            '>' => out.push_str("\\u003e"),
-            '&' => out.push_str("\\u0026"),
-            '\u{2028}' => out.push_str("\\u2028"),
-            '\u{2029}' => out.push_str("\\u2029"),
-            _ => out.push(c),
-        }
-    }
-}
-
-/// Writes a number as Go's `encoding/json` does.
-pub(crate) fn write_number(out: &mut String, number: &Number) {
-    let written = match number.as_f64() {
-        Some(float) if number.is_f64() => {
-            let size = float.abs();
-            if size != 0.0 && !(1e-6..1e21).contains(&size) {
-                write!(out, "{float:e}")
-            } else {
-                write!(out, "{float}")
-            }
-        }
-        _ => write!(out, "{number}"),
-    };
-    debug_assert!(written.is_ok());
-}
-
 /// Writes a value as people read it in paths and conflicts: strings quoted, lists in brackets.
 pub(crate) fn write_readable(out: &mut String, value: &Value) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
-        Value::Number(number) => write_number(out, number),
-        Value::String(text) => write_quoted(out, text),
+        Value::Number(number) => out.push_str(&go::number(number)),
+        Value::String(text) => out.push_str(&go::quote(text)),
         Value::Array(items) => {
             out.push('[');
             for (i, item) in items.iter().enumerate() {
@@ -164,45 +100,12 @@ pub(crate) fn write_readable(out: &mut String, value: &Value) {
     }
 }
 
-/// Writes a string as Go's `%q` does.
-pub(crate) fn write_quoted(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{7}' => out.push_str("\\a"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{b}' => out.push_str("\\v"),
-            c if c.is_ascii_control() => {
-                let _ = write!(out, "\\x{:02x}", c as u32);
-            }
-            c if c.is_control() || c == '\u{feff}' => {
-                let _ = write!(out, "\\u{:04x}", c as u32);
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-}
-
-/// [`write_quoted`] into a new string.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    write_quoted(&mut out, text);
-    out
-}
-
 /// A value as Go's `%v` prints it: `map[a:1 b:[x y]]`, `<nil>`, strings bare.
 pub(crate) fn go_plain(out: &mut String, value: &Value) {
     match value {
         Value::Null => out.push_str("<nil>"),
         Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
-        Value::Number(number) => write_number(out, number),
+        Value::Number(number) => out.push_str(&go::number(number)),
         Value::String(text) => out.push_str(text),
         Value::Array(items) => {
             out.push('[');
@@ -234,8 +137,8 @@ pub(crate) fn go_syntax(out: &mut String, value: &Value) {
     match value {
         Value::Null => out.push_str("interface {}(nil)"),
         Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
-        Value::Number(number) => write_number(out, number),
-        Value::String(text) => write_quoted(out, text),
+        Value::Number(number) => out.push_str(&go::number(number)),
+        Value::String(text) => out.push_str(&go::quote(text)),
         Value::Array(items) => {
             out.push_str("[]interface {}{");
             for (i, item) in items.iter().enumerate() {
@@ -252,7 +155,7 @@ pub(crate) fn go_syntax(out: &mut String, value: &Value) {
                 if i > 0 {
                     out.push_str(", ");
                 }
-                write_quoted(out, key);
+                out.push_str(&go::quote(key));
                 out.push(':');
                 go_syntax(out, value);
             }
@@ -266,12 +169,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    fn json_text(value: &Value) -> String {
-        let mut out = String::new();
-        write_json(&mut out, value);
-        out
-    }
 
     #[test]
     fn integers_and_floats_compare_by_value() {
@@ -288,13 +185,5 @@ mod tests {
         for pair in ordered.windows(2) {
             assert_eq!(compare(&pair[0], &pair[1]), Ordering::Less, "{pair:?}");
         }
-    }
-
-    #[test]
-    fn json_is_written_as_go_writes_it() {
-        assert_eq!(json_text(&json!(8080.0)), "8080");
-        assert_eq!(json_text(&json!(1.5)), "1.5");
-        assert_eq!(json_text(&json!({"a": "<&>"})), r#"{"a":"\u003c\u0026\u003e"}"#);
-        assert_eq!(quoted("a\"b\n\u{1}é"), r#""a\"b\n\x01é""#);
     }
 }

@@ -1,6 +1,7 @@
 //! Why a patch was refused.
 
-use crate::apply::value;
+use kubewright_schema::error::go;
+
 use crate::status::{Cause, GroupKind, Status};
 
 /// Why a patch was refused.
@@ -23,7 +24,7 @@ pub enum PatchError {
     #[error("{0}")]
     Unprocessable(String),
     /// What the patch makes of the object is not an object of its type. Kubernetes answers 422.
-    #[error("patch: Invalid value: {shown}: {reason}", shown = value::quoted(.shown))]
+    #[error("patch: Invalid value: {shown}: {reason}", shown = go::quote(.shown))]
     Invalid {
         /// The patched object, or the patch.
         shown: String,
@@ -48,7 +49,7 @@ impl From<PatchError> for Status {
             PatchError::Invalid { shown, reason } => {
                 let cause = Cause {
                     reason: "FieldValueInvalid".to_owned(),
-                    message: format!("Invalid value: {}: {reason}", value::quoted(&shown)),
+                    message: format!("Invalid value: {}: {reason}", go::quote(&shown)),
                     field: "patch".to_owned(),
                 };
                 Status::invalid(&GroupKind::default(), "", vec![cause])

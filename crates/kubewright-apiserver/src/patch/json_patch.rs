@@ -5,10 +5,10 @@
 //! holds for a missing field, negative indices count from the end, and the text before the first
 //! slash of a path is ignored.
 
+use kubewright_schema::error::go;
 use serde_json::{Map, Value};
 
 use super::{PatchError, Patched, parse};
-use crate::types::go_names::go_kind;
 
 /// The most operations that a patch may have.
 const MAX_OPERATIONS: usize = 10_000;
@@ -39,7 +39,7 @@ pub fn json_patch(object: &Value, patch: &[u8]) -> Result<Patched, PatchError> {
 }
 
 fn wrong_type(got: &Value, place: &str) -> PatchError {
-    let got = go_kind(got);
+    let got = go::kind(got);
     PatchError::BadRequest(format!("error decoding patch: json: cannot unmarshal {got} into Go {place}"))
 }
 

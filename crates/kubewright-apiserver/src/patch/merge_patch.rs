@@ -4,10 +4,10 @@
 //! new, or replaces something that is no object, loses the nulls in objects inside it, those in lists
 //! included.
 
+use kubewright_schema::error::go;
 use serde_json::{Map, Value};
 
 use super::{PatchError, Patched, parse};
-use crate::types::go_names::go_kind;
 
 /// Applies a JSON merge patch.
 pub fn merge_patch(object: &Value, patch: &[u8]) -> Result<Patched, PatchError> {
@@ -16,7 +16,7 @@ pub fn merge_patch(object: &Value, patch: &[u8]) -> Result<Patched, PatchError> 
         Value::Object(fields) => fields,
         Value::Null => return Err(PatchError::BadRequest("Invalid JSON Patch".to_owned())),
         other => {
-            let got = go_kind(&other);
+            let got = go::kind(&other);
             return Err(PatchError::BadRequest(format!(
                 "error decoding patch: json: cannot unmarshal {got} into Go value of type map[string]interface {{}}"
             )));

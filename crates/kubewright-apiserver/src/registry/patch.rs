@@ -1,12 +1,12 @@
 use bytes::Bytes;
 use jiff::Timestamp;
+use kubewright_schema::error::go;
 use serde_json::Value;
 
 use super::{Request, metadata};
 use crate::{
     patch::{PatchError, Patched, json_patch, merge_patch, strategic_merge_patch},
     status::{Details, Reason, Status},
-    types::go_names::go_kind,
     wire::{
         decode,
         options::{FieldValidation, WriteOptions},
@@ -49,7 +49,7 @@ impl Patch {
                     return Err(Status::bad_request(format!(
                         "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal \
                          {} into Go value of type map[string]interface {{}}",
-                        go_kind(&config)
+                        go::kind(&config)
                     )));
                 }
                 Ok(Self::Apply { config, text: body.clone() })

@@ -5,7 +5,6 @@
 //! [`Types::kind`].
 
 pub mod canonical;
-pub(crate) mod go_names;
 mod load;
 pub mod quantity;
 pub mod strict;

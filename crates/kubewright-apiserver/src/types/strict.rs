@@ -6,6 +6,7 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use kubewright_schema::error::go;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
@@ -181,7 +182,7 @@ impl<'t> Context<'t> {
             path.push('.');
         }
         path.push_str(field);
-        let error = format!("{what} field {}", quoted(&path));
+        let error = format!("{what} field {}", go::quote(&path));
         if self.seen_errors.insert(error.clone()) {
             self.strict_errors.push(error);
         }
@@ -204,10 +205,6 @@ impl<'t> Context<'t> {
         };
         self.type_error = Some(format!("json: cannot unmarshal {got} into Go {place} type {ty}"));
     }
-}
-
-fn quoted(text: &str) -> String {
-    crate::apply::value::quoted(text)
 }
 
 // === impl Seed ===
@@ -417,7 +414,7 @@ fn check_time(context: &mut Context<'_>, text: &str, micro: bool) {
     }
     let layout = if micro { "2006-01-02T15:04:05.000000Z07:00" } else { "2006-01-02T15:04:05Z07:00" };
     context.fail(|| {
-        let text = quoted(text);
+        let text = go::quote(text);
         format!("parsing time {text} as \"{layout}\": cannot parse {text} as \"2006\"")
     });
 }

@@ -3,6 +3,7 @@ use std::fmt::Write;
 use bytes::Bytes;
 use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use kubewright_schema::error::go;
 use serde_json::Value;
 
 use super::{
@@ -16,7 +17,6 @@ use crate::{
     status::Status,
     types::{
         Type,
-        go_names::go_kind,
         strict::{self, DecodeError, Decoded},
     },
 };
@@ -122,7 +122,7 @@ fn check_object(served: &Served, value: &Value) -> Result<(), String> {
         "couldn't get version/kind; json parse error: json: cannot unmarshal {} into Go value of type \
          struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
          \"json:\\\"kind,omitempty\\\"\" }}",
-        go_kind(value)
+        go::kind(value)
     ))
 }
 

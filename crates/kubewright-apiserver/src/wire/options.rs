@@ -1,9 +1,8 @@
-use kubewright_schema::{FieldPath, names};
+use kubewright_schema::{FieldPath, error::go, names};
 use serde_json::{Map, Value, json};
 
 use super::{decode, request_info::Query};
 use crate::status::{Cause, GroupKind, Status};
-use crate::types::go_names::go_kind;
 
 /// The options of create, update and patch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -264,7 +263,7 @@ impl DeleteOptions {
             Value::Object(body) => body,
             Value::Null => &empty,
             other => {
-                let kind = go_kind(other);
+                let kind = go::kind(other);
                 return Err(Status::bad_request(format!(
                     "json: cannot unmarshal {kind} into Go value of type v1.DeleteOptions"
                 )));

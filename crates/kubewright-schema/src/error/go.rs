@@ -1,11 +1,11 @@
-//! How Go prints values. Error texts contain them, so they must come out byte for byte alike.
+//! How Go prints and names values. Error texts contain them, so they must come out byte for byte alike.
 
 use std::{fmt::Write, ops::Range};
 
 use serde_json::{Number, Value};
 
 /// Go's `%q`: a double-quoted string with Go escapes.
-pub(crate) fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {
@@ -78,7 +78,7 @@ fn shortest(value: f64, plain: Range<i32>, least_digits: usize) -> String {
 
 /// Go's `%v` of a JSON number after Kubernetes decoded it: integers that fit 64 signed bits stay integers,
 /// everything else is a float.
-pub(crate) fn number(number: &Number) -> String {
+pub fn number(number: &Number) -> String {
     match (number.as_i64(), number.as_f64()) {
         (Some(integer), _) => integer.to_string(),
         (None, Some(value)) => float(value),
@@ -87,7 +87,7 @@ pub(crate) fn number(number: &Number) -> String {
 }
 
 /// A value as Go's `encoding/json` writes it: compact, keys sorted, `<`, `>` and `&` escaped.
-pub(crate) fn json(value: &Value) -> String {
+pub fn json(value: &Value) -> String {
     let mut out = String::new();
     write_json(value, &mut out);
     out
@@ -111,7 +111,8 @@ pub(crate) fn json_struct(object: &Value, order: &[&str]) -> String {
     out
 }
 
-fn write_json(value: &Value, out: &mut String) {
+/// [`json`] at the end of `out`.
+pub fn write_json(value: &Value, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(true) => out.push_str("true"),
@@ -164,6 +165,31 @@ fn write_json_string(text: &str, out: &mut String) {
         }
     }
     out.push('"');
+}
+
+/// The kind of a value, as the JSON decoder names it: `cannot unmarshal array into Go value`.
+pub fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// The type that holds an untyped value, as `%T` prints it.
+pub fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! without rewording. Start at [`FieldError`]; [`FieldPath`] builds the field names.
 
 mod field_error;
-pub(crate) mod go;
+pub mod go;
 mod list;
 mod path;
 

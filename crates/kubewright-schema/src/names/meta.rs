@@ -261,14 +261,14 @@ pub fn finalizer_warnings(new: &Value, old: Option<&Value>) -> Vec<String> {
 pub(crate) fn type_problem(meta: &Value) -> Option<String> {
     let Some(fields) = meta.as_object() else {
         return (!meta.is_null()).then(|| {
-            format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", go_type(meta))
+            format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", go::kind(meta))
         });
     };
     fields.iter().find_map(|(name, value)| {
         let (wrong, wanted) = wrong_part(name, value)?;
         Some(format!(
             "json: cannot unmarshal {} into Go struct field ObjectMeta.{name} of type {wanted}",
-            go_type(wrong)
+            go::kind(wrong)
         ))
     })
 }
@@ -293,17 +293,6 @@ fn wrong_part<'a>(name: &str, value: &'a Value) -> Option<(&'a Value, &'static s
         "ownerReferences" => unless(value.is_array(), "[]v1.OwnerReference"),
         "managedFields" => unless(value.is_array(), "[]v1.ManagedFieldsEntry"),
         _ => None,
-    }
-}
-
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use kubewright_schema::error::go;
+
 use super::manager::{ManagerId, Operation};
 use crate::apply::set::Set;
 use crate::apply::updater::{Conflict, Conflicts};
-use crate::apply::value;
 use crate::status::{Cause, Status};
 
 /// Why an apply was refused.
@@ -78,11 +79,11 @@ impl fmt::Display for ApplyConflicts {
 
 /// A manager as conflicts name it: `"kubectl" with subresource "scale" using apps/v1`.
 fn manager_text(id: &str) -> String {
-    let Some(manager) = ManagerId::decode(id) else { return value::quoted(id) };
-    let mut text = value::quoted(&manager.manager);
+    let Some(manager) = ManagerId::decode(id) else { return go::quote(id) };
+    let mut text = go::quote(&manager.manager);
     if !manager.subresource.is_empty() {
         text.push_str(" with subresource ");
-        value::write_quoted(&mut text, &manager.subresource);
+        text.push_str(&go::quote(&manager.subresource));
     }
     if manager.operation == Operation::Update {
         text.push_str(" using ");

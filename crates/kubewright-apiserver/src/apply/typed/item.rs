@@ -1,10 +1,10 @@
 //! Which path element an item of an associative list has.
 
+use kubewright_schema::error::go;
 use serde_json::Value;
 
 use super::super::path::{KeyField, PathElement};
 use super::super::schema::{ListType, Schema};
-use super::super::value;
 
 /// The path element of an item, or why it has none.
 pub(super) fn path_element(schema: &Schema, list: ListType<'_>, item: &Value) -> Result<PathElement, String> {
@@ -38,7 +38,7 @@ fn keyed_item(schema: &Schema, list: ListType<'_>, item: &Value) -> Result<PathE
         }
     }
     if key.is_empty() {
-        let names: Vec<String> = list.keys().iter().map(|name| value::quoted(name)).collect();
+        let names: Vec<String> = list.keys().iter().map(|name| go::quote(name)).collect();
         return Err(format!(
             "associative list with keys has an element that omits all key fields [{}] (and doesn't have \
              default values for any key fields)",

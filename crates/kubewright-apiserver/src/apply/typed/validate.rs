@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use kubewright_schema::error::go;
 use serde_json::Value;
 
 use super::super::path::PathElement;
 use super::super::schema::{ListType, MapType, Scalar, Schema, TypeRef};
 use super::super::value;
 use super::{Duplicates, Result, TypeErrors, item};
-use crate::types::go_names::go_type;
 
 /// Checks a value; a null fits every type.
 pub(super) fn validate(schema: &Schema, ty: &TypeRef, value: &Value, duplicates: Duplicates) -> Result<()> {
@@ -98,7 +98,7 @@ pub(super) fn check_scalar(scalar: Scalar, value: Option<&Value>) -> std::result
     let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(()) };
     match scalar {
         Scalar::Numeric if !value.is_number() => {
-            Err(format!("expected numeric (int or float), got {}", go_type(value)))
+            Err(format!("expected numeric (int or float), got {}", go::type_name(value)))
         }
         Scalar::String if !value.is_string() => {
             let mut got = String::new();

@@ -10,15 +10,13 @@ mod map;
 mod order;
 mod schema;
 
+use kubewright_schema::error::go;
 use serde_json::Value;
 
 use self::schema::PatchSchema;
 use super::{PatchError, Patched, parse};
 use crate::apply::value;
-use crate::types::{
-    Type,
-    go_names::{go_kind, go_type},
-};
+use crate::types::Type;
 
 /// Names the kind of patch of a map or list item.
 const DIRECTIVE: &str = "$patch";
@@ -40,7 +38,7 @@ pub fn strategic_merge_patch(object: &Value, patch: &[u8], ty: &'static Type) ->
         other => {
             return Err(PatchError::BadRequest(format!(
                 "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
-                go_kind(other)
+                go::kind(other)
             )));
         }
     };
@@ -69,7 +67,7 @@ fn no_merge_key(item: &serde_json::Map<String, Value>, key: &str) -> PatchError 
 }
 
 fn wrong_kind(expected: &str, got: &Value) -> PatchError {
-    let got = if got.is_null() { "%!s(<nil>)" } else { go_type(got) };
+    let got = if got.is_null() { "%!s(<nil>)" } else { go::type_name(got) };
     PatchError::Internal(format!("expected a {expected}, but received a {got}"))
 }
 
