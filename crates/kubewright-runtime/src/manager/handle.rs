@@ -2,11 +2,12 @@ use std::{
     collections::BTreeSet,
     fmt,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
 
+use k8s_openapi::api::core::v1::ObjectReference;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{Config, core::CustomResourceExt};
 use kubewright_world::{Clock, Random};
@@ -24,15 +25,18 @@ use super::{
 };
 use crate::{
     Error, Result,
-    cache::{Cache, CacheOptions, WatchStatus},
+    cache::{Cache, CacheOptions, Undecodable, WatchStatus},
     client::Client,
     controller::{ControllerConfig, ControllerContext, ControllerHost, ControllerRunnable},
     crds::Crds,
-    events::{Broadcaster, Recorder},
+    events::{Broadcaster, EventType, Recorder},
     health::{CheckResult, HealthChecks},
     logging,
     metrics::Metrics,
 };
+
+/// The controller that the cache's own events name.
+const CACHE_REPORTER: &str = "cache";
 
 /// Owns what the controllers of a process share, and runs them: the connection to the cluster, the cache, the
 /// metrics, the event recorder, the probe and metrics servers. Clones are the same manager.
@@ -352,7 +356,15 @@ impl ManagerBuilder {
         let Some(kube) = kube else {
             return Err(Error::setup("the manager has no connection: give it a client or a config"));
         };
+        // The recorder writes with the client, which reads from the cache, which reports to the recorder.
+        let undecodable = Arc::new(OnceLock::new());
+        let report = undecodable.clone();
         let cache_options = CacheOptions::default()
+            .on_undecodable(move |object| {
+                if let Some(recorder) = report.get() {
+                    report_undecodable(recorder, object);
+                }
+            })
             .clock(clock.clone())
             .random(random.fork())
             .metrics(metrics.clone())
@@ -360,6 +372,8 @@ impl ManagerBuilder {
         let cache = Cache::new(kube.clone(), cache_options);
         let client = Client::new(kube, options.name.as_str()).with_cache(cache.clone());
         let events = Broadcaster::new(client.clone(), clock.clone(), random.fork(), metrics.events());
+        // Set once, here.
+        let _ = undecodable.set(events.recorder(CACHE_REPORTER, &options.instance));
         let (lifecycle, failures) = Lifecycle::new();
         let stopping = Arc::new(AtomicBool::new(false));
         let (healthz, readyz) = (HealthChecks::new(), HealthChecks::new());
@@ -410,6 +424,24 @@ impl fmt::Debug for ManagerBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ManagerBuilder").field("options", &self.options).finish_non_exhaustive()
     }
+}
+
+/// Tells by an event on the object that it does not fit its type, as seen by those who look at the object.
+fn report_undecodable(recorder: &Recorder, object: &Undecodable) {
+    let regarding = ObjectReference {
+        api_version: Some(object.resource.api_version.clone()),
+        kind: Some(object.resource.kind.clone()),
+        namespace: object.request.namespace.clone(),
+        name: Some(object.request.name.clone()),
+        uid: object.uid.clone(),
+        resource_version: object.resource_version.clone(),
+        ..Default::default()
+    };
+    let note = format!(
+        "the operator cannot read this object and leaves it alone until it is fixed: {}",
+        object.error
+    );
+    recorder.record(EventType::Warning, regarding, None, "Undecodable", "Decode", note);
 }
 
 /// The readiness of a watch, under a name that says which: `watch/deployments.apps:shop`.
