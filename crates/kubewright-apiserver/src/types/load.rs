@@ -13,7 +13,7 @@ struct TypeRow {
     #[serde(default)]
     kinds: Vec<(String, String, String)>,
     fields: Vec<FieldRow>,
-    special: Option<String>,
+    special: Option<Special>,
     mt: Option<String>,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn load() -> Types {
         collect_fields(&rows, &names, row, &mut Vec::new(), &mut fields);
         types.push(Type {
             name: name.clone(),
-            special: row.special.as_deref().map(special),
+            special: row.special,
             atomic: row.mt.as_deref().map(|relationship| relationship == "atomic"),
             fields,
         });
@@ -125,21 +125,5 @@ fn field(row: &FieldRow, names: &BTreeMap<String, TypeId>) -> Field {
         },
         merge_key: row.pk.clone(),
         default: row.d.clone(),
-    }
-}
-
-fn special(name: &str) -> Special {
-    match name {
-        "Time" => Special::Time,
-        "MicroTime" => Special::MicroTime,
-        "Quantity" => Special::Quantity,
-        "IntOrString" => Special::IntOrString,
-        "RawExtension" => Special::RawExtension,
-        "FieldsV1" => Special::FieldsV1,
-        "JSONSchemaPropsOrArray" => Special::SchemaOrArray,
-        "JSONSchemaPropsOrBool" => Special::SchemaOrBool,
-        "JSONSchemaPropsOrStringArray" => Special::SchemaOrStringArray,
-        "List" => Special::List,
-        _ => Special::Json,
     }
 }

@@ -13,6 +13,7 @@ mod syntax;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use serde::Deserialize;
 use serde_json::Value;
 
 /// The generated table as it stands in the binary. Protobuf reads it too, for the numbers of the fields.
@@ -43,8 +44,8 @@ pub struct Type {
     fields: BTreeMap<String, Arc<Field>>,
 }
 
-/// Types whose JSON is not that of their Go struct.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Types whose JSON is not that of their Go struct. The table has the names of the Go types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub enum Special {
     /// An RFC 3339 time in seconds.
@@ -60,12 +61,16 @@ pub enum Special {
     /// The fields of a manager.
     FieldsV1,
     /// Any JSON.
+    #[serde(rename = "JSON")]
     Json,
     /// A schema or a list of schemas.
+    #[serde(rename = "JSONSchemaPropsOrArray")]
     SchemaOrArray,
     /// A schema or a boolean.
+    #[serde(rename = "JSONSchemaPropsOrBool")]
     SchemaOrBool,
     /// A schema or a list of strings.
+    #[serde(rename = "JSONSchemaPropsOrStringArray")]
     SchemaOrStringArray,
     /// A list of strings with a name of its own.
     List,

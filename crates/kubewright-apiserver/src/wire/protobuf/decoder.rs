@@ -1,10 +1,11 @@
 use serde_json::{Map, Number, Value};
 
 use super::error::{ProtobufError, WireError};
-use super::messages::{Field, MessageId, Messages, Shape, Special, Type};
+use super::messages::{Field, MessageId, Messages, Shape, Type};
 use super::reader::{Reader, Wire};
 use super::special;
 use super::{MAGIC, MAX_DEPTH};
+use crate::types::Special;
 
 /// Decodes a protobuf body of a built-in kind to the JSON value that a client would have sent instead.
 ///

@@ -3,6 +3,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::types::{self, Special};
+
 /// The message types of the built-in kinds, with references resolved.
 pub(super) struct Messages {
     messages: Vec<Message>,
@@ -49,28 +51,8 @@ pub(super) enum Type {
     Message(MessageId),
 }
 
-/// A message whose JSON form is not an object of its fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub(super) enum Special {
-    Quantity,
-    Time,
-    MicroTime,
-    IntOrString,
-    RawExtension,
-    FieldsV1,
-    #[serde(rename = "JSON")]
-    Json,
-    #[serde(rename = "JSONSchemaPropsOrArray")]
-    SchemaOrArray,
-    #[serde(rename = "JSONSchemaPropsOrBool")]
-    SchemaOrBool,
-    #[serde(rename = "JSONSchemaPropsOrStringArray")]
-    SchemaOrStringArray,
-    List,
-}
-
 static MESSAGES: LazyLock<Messages> = LazyLock::new(|| {
-    let types = serde_json::from_str(crate::types::TABLE);
+    let types = serde_json::from_str(types::TABLE);
     Messages::new(&types.expect("the generated table of types is valid")) // checked by a test, not by input
 });
 
@@ -203,7 +185,7 @@ mod tests {
 
     #[test]
     fn every_numbered_field_of_the_table_has_a_type() {
-        let types: BTreeMap<String, TypeData> = serde_json::from_str(crate::types::TABLE).unwrap();
+        let types: BTreeMap<String, TypeData> = serde_json::from_str(types::TABLE).unwrap();
         let numbered: usize = types
             .values()
             .map(|data| data.fields.iter().filter(|field| field.number.is_some()).count())

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::error::WireError;
-use super::messages::Special;
 use super::reader::Reader;
+use crate::types::Special;
 
 /// The JSON form of a special type whose fields are scalars. `None`: the value is absent.
 ///
