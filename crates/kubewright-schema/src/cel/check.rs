@@ -2,7 +2,7 @@ use kube_cel::cel::Value as Cel;
 use serde_json::Value;
 
 use super::{
-    Report,
+    Report, budget,
     program::{Failure, Program},
     value,
 };
@@ -31,7 +31,7 @@ pub(super) fn run(
     is_object: bool,
     unchanged: Unchanged,
 ) -> Report {
-    let mut walk = Walk { path: path.clone(), report: Report::default() };
+    let mut walk = Walk { path: path.clone(), report: Report::default(), budget: budget::PER_VALIDATION };
     let current =
         old.filter(|_| unchanged == Unchanged::Tolerated).map(|old| Correlated { new: value, old, schema });
     let lineage = Lineage { current, parent: None };
@@ -49,6 +49,8 @@ struct Lineage<'a> {
 struct Walk {
     path: FieldPath,
     report: Report,
+    /// What rules may still cost. Nothing runs once it is zero.
+    budget: u64,
 }
 
 impl<'a> Lineage<'a> {
@@ -84,7 +86,7 @@ impl Walk {
         lineage: Lineage<'a>,
         is_object: bool,
     ) {
-        if !schema.subtree.rules || value.is_null() {
+        if !schema.subtree.rules || value.is_null() || self.budget == 0 {
             return;
         }
         // A null is no old value.
@@ -145,12 +147,12 @@ impl Walk {
             let optional = is_optional.then(|| value::optional(old.as_ref()));
             let result = match &misfit {
                 Some(misfit) => Err(Failure::Other(misfit.clone())),
-                None => program.run(&value, optional.as_ref().or(old.as_ref())),
+                None => program.run(&value, optional.as_ref().or(old.as_ref()), &mut self.budget),
             };
             match result {
                 Ok(Cel::Bool(true)) => {}
                 Ok(_) => {
-                    let message = message(rule, &value, old.as_ref());
+                    let message = message(rule, &value, old.as_ref(), &mut self.budget);
                     let error = self.broken(rule, schema, json, message);
                     if !program.uses_old_self && lineage.is_unchanged() {
                         self.report.warnings.push(error.to_string());
@@ -161,6 +163,10 @@ impl Walk {
                 Err(failure) => {
                     let detail = failure_text(&failure, rule);
                     self.report.errors.push(FieldError::invalid(&self.path, type_name, detail));
+                    if matches!(failure, Failure::CallCost | Failure::OutOfBudget) {
+                        self.budget = 0;
+                        return;
+                    }
                 }
             }
         }
@@ -184,8 +190,8 @@ impl Walk {
     }
 }
 
-fn message(rule: &Rule, value: &Cel, old: Option<&Cel>) -> String {
-    let made = rule.compiled.message().and_then(|program: &Program| match program.run(value, old) {
+fn message(rule: &Rule, value: &Cel, old: Option<&Cel>, budget: &mut u64) -> String {
+    let made = rule.compiled.message().and_then(|program: &Program| match program.run(value, old, budget) {
         Ok(Cel::String(text)) => {
             let text = text.trim();
             let fits = !text.is_empty() && text.len() <= LONGEST_MESSAGE && !text.contains('\n');
@@ -207,6 +213,14 @@ fn failure_text(failure: &Failure, rule: &Rule) -> String {
             "'no such overload': call arguments did not match a supported operator, function or macro signature for \
              rule: {rule}"
         ),
+        Failure::CallCost => format!(
+            "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call \
+             cost exceeds limit for rule: {rule}"
+        ),
+        Failure::OutOfBudget => {
+            "validation failed due to running out of cost budget, no further validation rules will be run"
+                .to_owned()
+        }
         Failure::Other(text) => format!("{text} evaluating rule: {rule}"),
     }
 }

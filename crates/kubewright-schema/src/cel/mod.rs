@@ -1,11 +1,13 @@
 //! The CEL rules of `x-kubernetes-validations`.
 //!
 //! `program.rs` compiles expressions when a schema is read, `types.rs` finds references to fields the schema does not
-//! have, `value.rs` turns JSON into CEL values, `check.rs` walks an object and evaluates the rules it meets. The
-//! language itself is the `cel` crate with the functions of `kube-cel`; what they do not have yet (two-variable
-//! comprehensions, `cel.bind`, `sortBy`, costs) fails when it is evaluated. Start at [`Schema::validate_rules`].
+//! have, `value.rs` turns JSON into CEL values, `check.rs` walks an object and evaluates the rules it meets.
+//! `depth.rs` and `budget.rs` keep expressions from the end of the stack and of patience. The language itself is the `cel` crate with the functions of `kube-cel`; what they do not have yet (two-variable
+//! comprehensions, `cel.bind`, `sortBy`) fails when it is evaluated. Start at [`Schema::validate_rules`].
 
+mod budget;
 mod check;
+mod depth;
 mod names;
 mod program;
 mod types;

@@ -13,12 +13,23 @@ use kube_cel::{
     },
 };
 
-use super::types;
+use super::{
+    budget::{self, Loops},
+    depth::{self, Measured},
+    types,
+};
 use crate::structural::Schema;
+
+/// How deep the parser may go, which is as deep as cel-go goes. What is measured before keeps within that.
+const RECURSION: u16 = 250;
 
 thread_local! {
     // Registering the functions costs more than most rules, and contexts do not move between threads.
-    static FUNCTIONS: Context<'static> = Context::default().with_all();
+    static FUNCTIONS: Context<'static> = {
+        let mut functions = Context::default().with_all();
+        budget::register(&mut functions);
+        functions
+    };
 }
 
 /// A compiled rule. Two are equal if their sources are, which the rule compares.
@@ -33,6 +44,8 @@ struct Programs {
 /// A compiled expression.
 pub(super) struct Program {
     expression: IdedExpr,
+    depth: usize,
+    loops: Loops,
     pub(super) uses_old_self: bool,
 }
 
@@ -40,6 +53,10 @@ pub(super) struct Program {
 #[derive(Debug, PartialEq)]
 pub(super) enum Failure {
     NoSuchOverload,
+    /// It costs more than one expression may.
+    CallCost,
+    /// It costs more than is left of the budget of the validation.
+    OutOfBudget,
     Other(String),
 }
 
@@ -100,11 +117,30 @@ fn compile(
     optional: bool,
     output: Output,
 ) -> Result<Program, Problem> {
+    let Measured { text, depth } = depth::measure(source).map_err(Problem::Compilation)?;
+    depth::with_room(depth, || parse(&text, source, schema, is_object, optional, output))
+        .unwrap_or_else(|| Err(unparsable()))
+}
+
+fn unparsable() -> Problem {
+    Problem::Compilation("ERROR: <input>:1:1: the expression cannot be parsed".to_owned())
+}
+
+/// [`compile`] where there is room for it. `text` is what the parser can take of the source.
+fn parse(
+    text: &str,
+    source: &str,
+    schema: &Schema,
+    is_object: bool,
+    optional: bool,
+    output: Output,
+) -> Result<Program, Problem> {
     // The parser is generated code of another crate, and a definition is input.
-    let parsed = catch_unwind(|| Parser::new().enable_optional_syntax(true).parse(source)).map_err(|_| {
-        Problem::Compilation("ERROR: <input>:1:1: the expression cannot be parsed".to_owned())
-    })?;
-    let expression =
+    let parsed = catch_unwind(|| {
+        Parser::new().enable_optional_syntax(true).max_recursion_depth(RECURSION).parse(text)
+    })
+    .map_err(|_| unparsable())?;
+    let mut expression =
         parsed.map_err(|errors| Problem::Compilation(errors.to_string().replace("\n| ", "\n | ")))?;
     if holds_message(&expression) {
         let text = types::located(source, "{", "message construction is not supported");
@@ -118,7 +154,8 @@ fn compile(
         return Err(Problem::Output);
     }
     let uses_old_self = expression.references().has_variable("oldSelf");
-    Ok(Program { expression, uses_old_self })
+    let loops = Loops::instrument(&mut expression);
+    Ok(Program { depth: depth::of(&expression), expression, loops, uses_old_self })
 }
 
 /// The evaluator does not know messages of protobuf.
@@ -144,8 +181,25 @@ fn holds_message(expression: &IdedExpr) -> bool {
 }
 
 impl Program {
-    /// Evaluates the expression.
-    pub(super) fn run(&self, value: &Value, old: Option<&Value>) -> Result<Value, Failure> {
+    /// Evaluates the expression, and takes what it costs from `budget`.
+    pub(super) fn run(&self, value: &Value, old: Option<&Value>, budget: &mut u64) -> Result<Value, Failure> {
+        let limit = (*budget).min(budget::PER_CALL);
+        let evaluated = depth::with_room(self.depth, || {
+            let values: Vec<&Value> = [Some(value), old].into_iter().flatten().collect();
+            budget::metered(&self.loops, &values, limit, || self.evaluate(value, old))
+        });
+        let Some((result, spent)) = evaluated else {
+            return Err(Failure::Other("the expression cannot be evaluated".to_owned()));
+        };
+        if spent > *budget {
+            *budget = 0;
+            return Err(Failure::OutOfBudget);
+        }
+        *budget -= spent;
+        if spent > limit { Err(Failure::CallCost) } else { result }
+    }
+
+    fn evaluate(&self, value: &Value, old: Option<&Value>) -> Result<Value, Failure> {
         FUNCTIONS.with(|functions| {
             let mut context = functions.new_inner_scope();
             context.add_variable_from_value("self", value.clone());
@@ -168,8 +222,8 @@ pub(super) fn convert(function: &'static str, text: &str) -> Option<Value> {
         _ => "duration(self)",
     };
     let expression = Parser::new().parse(program).ok()?;
-    let program = Program { expression, uses_old_self: false };
-    program.run(&Value::String(Arc::new(text.to_owned())), None).ok()
+    let program = Program { expression, depth: 0, loops: Loops::default(), uses_old_self: false };
+    program.evaluate(&Value::String(Arc::new(text.to_owned())), None).ok()
 }
 
 fn failure(error: ExecutionError) -> Failure {

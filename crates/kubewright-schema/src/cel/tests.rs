@@ -214,3 +214,118 @@ fn mistakes_are_found_before_anything_runs() {
         assert!(problem(broken).unwrap().starts_with("compilation failed: "), "{broken}");
     }
 }
+
+/// What is wrong with a rule, and with an object under it, found on the stack of a worker.
+fn on_a_small_stack(rule: String, spec: Value) -> (Vec<String>, Vec<String>) {
+    let work = move || {
+        let definition = schema(&json!({"rule": rule}));
+        let problem = definition.properties["spec"].validations[0].compiled.rule_problem().map(str::to_owned);
+        (problem.into_iter().collect(), errors(&json!({"rule": rule}), &spec))
+    };
+    std::thread::Builder::new().stack_size(2 << 20).spawn(work).unwrap().join().unwrap()
+}
+
+#[test]
+fn deep_rules_work() {
+    let nest = |open: &str, inner: &str, close: &str, count: usize| {
+        format!("{}{inner}{}", open.repeat(count), close.repeat(count))
+    };
+    let rules = [
+        nest("(", "true", ")", 40),
+        nest("(", "true", ")", 90),
+        format!("{} == {}", nest("[", "1", "]", 40), nest("[", "1", "]", 40)),
+        format!("{} > 0", vec!["1"; 200].join("+")),
+        format!("{} > 0", vec!["1"; 450].join("+")),
+        vec!["self.min == 1"; 1000].join(" && "),
+        nest("[1].all(x, ", "true", ")", 40),
+        format!("{}true", "self.min == 2 ? false : ".repeat(100)),
+        format!("{}false", "!".repeat(401)),
+        format!("{}true", "! !".repeat(100)),
+        nest("!!(", "true", ")", 60),
+        format!("{} == 1", nest("- -(", "1", ")", 60)),
+        "1 - - -1 == 0 && - - 1 == 1 && 3 - -2 == 5 && '!!--' == '!' + '!' + '--'".to_owned(),
+        "self.name == '((((((((((\\'((((((((((((' || true // ((((((((((((((((((((((((((((((((((((".to_owned(),
+    ];
+    for rule in rules {
+        let found = on_a_small_stack(rule.clone(), json!({"min": 1, "name": "a"}));
+        assert_eq!(found, (Vec::new(), Vec::new()), "{rule}");
+    }
+}
+
+#[test]
+fn rules_that_are_too_deep_are_refused() {
+    let rules = [
+        format!("{}true{}", "(".repeat(100), ")".repeat(100)),
+        "(".repeat(50_000),
+        format!("{}1{}", "[".repeat(5000), "]".repeat(5000)),
+        format!("{}true{}", "[1].all(x, ".repeat(200), ")".repeat(200)),
+        vec!["1"; 5000].join("+"),
+        format!("self{}", ".a".repeat(20_000)),
+        format!("{}true", "true ? false : ".repeat(5000)),
+        format!("1{}", " in [1]".repeat(5000)),
+        format!("'\\q{}", "(".repeat(5000)),
+        format!("r'\\'{}", "(".repeat(5000)),
+        "self.min == 1 &&".repeat(20_000),
+    ];
+    for rule in rules {
+        let (problems, _) = on_a_small_stack(rule, json!({}));
+        assert!(
+            problems[0].contains("recursion limit exceeded") || problems[0].contains("size exceeds limit"),
+            "{problems:?}"
+        );
+    }
+}
+
+#[test]
+fn rules_that_cost_too_much_are_stopped() {
+    let items: Vec<Value> = (0..100).map(|v| json!({"v": v})).collect();
+    let spec = json!({"items": items, "name": "n".repeat(1000)});
+    let list = "self.items";
+    for rule in [
+        format!("{list}.all(a, {list}.all(b, {list}.all(c, {list}.all(d, true))))"),
+        // Errors do not keep loops alive.
+        format!(
+            "{list}.all(a, {list}.all(b, {list}.all(c, {list}.all(d, 1 / (d.v - d.v) == 1) || true) || true) || true)"
+        ),
+        format!("[self.name]{} != []", ".map(a, a + a)".repeat(60)),
+        format!("[1]{} != []", ".map(a, [a, a])".repeat(60)),
+    ] {
+        let found = errors(&json!({"rule": rule}), &spec);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains("call cost exceeds limit for rule: "), "{found:?}");
+    }
+    let pairs = format!("{list}.all(a, {list}.exists_one(b, a.v == b.v))");
+    assert_eq!(errors(&json!({"rule": pairs}), &spec), Vec::<String>::new());
+}
+
+#[test]
+fn all_rules_share_a_budget() {
+    let rule = json!({"rule": "self.v.all(a, self.s != '')"});
+    let schema =
+        Structural::parse(&json!({"type": "object", "properties": {"l": {"type": "array", "items": {
+            "type": "object",
+            "x-kubernetes-validations": [rule],
+            "properties": {"s": {"type": "string"}, "v": {"type": "array", "items": {"type": "integer"}}},
+        }}}}))
+        .unwrap();
+    let item = json!({"v": vec![1; 5000], "s": "s".repeat(100_000)});
+    let object = |count: usize| json!({"l": vec![item.clone(); count]});
+    assert_eq!(texts(&schema.validate(&object(2), None, &FieldPath::root())), Vec::<String>::new());
+    let found = texts(&schema.validate(&object(20), None, &FieldPath::root()));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].ends_with(
+            ": Invalid value: \"object\": validation failed due to running out of cost budget, no further validation \
+             rules will be run"
+        ),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn broken_signs_do_not_make_the_parser_slow() {
+    for sign in ["!#!(", "a!!(", "!&!(", "-=-(", "!'!(", "1 in --("] {
+        let (problems, _) = on_a_small_stack(sign.repeat(60), json!({}));
+        assert!(problems[0].starts_with("compilation failed: ERROR: <input>:"), "{problems:?}");
+    }
+}
