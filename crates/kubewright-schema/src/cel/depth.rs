@@ -17,8 +17,11 @@ const DEEPEST_BRACKETS: usize = 96;
 /// The deepest tree of operators, by the text.
 const DEEPEST: usize = 500;
 
-/// The deepest tree that is worked on where the caller is.
-const SHALLOW: usize = 6;
+/// The deepest tree by the text that is parsed where the caller is.
+pub(super) const SHALLOW_TO_PARSE: usize = 2;
+
+/// The deepest tree that is evaluated where the caller is, which needs less than the parser.
+pub(super) const SHALLOW_TO_EVALUATE: usize = 20;
 
 /// The stack for deep expressions, enough for unoptimized code. Pages that are not touched cost nothing.
 const STACK: usize = 256 << 20;
@@ -269,9 +272,10 @@ pub(super) fn of(expression: &IdedExpr) -> usize {
     }
 }
 
-/// Does work on an expression of some depth, with a stack that is large enough. Nothing if there is no memory for it.
-pub(super) fn with_room<T: Send>(depth: usize, work: impl FnOnce() -> T + Send) -> Option<T> {
-    if depth <= SHALLOW || IS_ROOMY.get() {
+/// Does work on an expression, with a stack that is large enough unless the expression is shallow. Nothing if there is
+/// no memory for that.
+pub(super) fn with_room<T: Send>(is_shallow: bool, work: impl FnOnce() -> T + Send) -> Option<T> {
+    if is_shallow || IS_ROOMY.get() {
         return Some(work());
     }
     thread::scope(|scope| {

@@ -15,7 +15,7 @@ use kube_cel::{
 
 use super::{
     budget::{self, Loops},
-    depth::{self, Measured},
+    depth::{self, Measured, SHALLOW_TO_EVALUATE, SHALLOW_TO_PARSE},
     types,
 };
 use crate::structural::Schema;
@@ -118,7 +118,7 @@ fn compile(
     output: Output,
 ) -> Result<Program, Problem> {
     let Measured { text, depth } = depth::measure(source).map_err(Problem::Compilation)?;
-    depth::with_room(depth, || parse(&text, source, schema, is_object, optional, output))
+    depth::with_room(depth <= SHALLOW_TO_PARSE, || parse(&text, source, schema, is_object, optional, output))
         .unwrap_or_else(|| Err(unparsable()))
 }
 
@@ -184,7 +184,7 @@ impl Program {
     /// Evaluates the expression, and takes what it costs from `budget`.
     pub(super) fn run(&self, value: &Value, old: Option<&Value>, budget: &mut u64) -> Result<Value, Failure> {
         let limit = (*budget).min(budget::PER_CALL);
-        let evaluated = depth::with_room(self.depth, || {
+        let evaluated = depth::with_room(self.depth <= SHALLOW_TO_EVALUATE, || {
             let values: Vec<&Value> = [Some(value), old].into_iter().flatten().collect();
             budget::metered(&self.loops, &values, limit, || self.evaluate(value, old))
         });

@@ -215,14 +215,14 @@ fn mistakes_are_found_before_anything_runs() {
     }
 }
 
-/// What is wrong with a rule, and with an object under it, found on the stack of a worker.
+/// What is wrong with a rule, and with an object under it, found on half the stack of a worker.
 fn on_a_small_stack(rule: String, spec: Value) -> (Vec<String>, Vec<String>) {
     let work = move || {
         let definition = schema(&json!({"rule": rule}));
         let problem = definition.properties["spec"].validations[0].compiled.rule_problem().map(str::to_owned);
         (problem.into_iter().collect(), errors(&json!({"rule": rule}), &spec))
     };
-    std::thread::Builder::new().stack_size(2 << 20).spawn(work).unwrap().join().unwrap()
+    std::thread::Builder::new().stack_size(1 << 20).spawn(work).unwrap().join().unwrap()
 }
 
 #[test]
@@ -249,6 +249,28 @@ fn deep_rules_work() {
     for rule in rules {
         let found = on_a_small_stack(rule.clone(), json!({"min": 1, "name": "a"}));
         assert_eq!(found, (Vec::new(), Vec::new()), "{rule}");
+    }
+}
+
+#[test]
+fn rules_at_the_edge_of_shallow_fit_a_small_stack() {
+    let nest = |open: &str, inner: &str, close: &str, count: usize| {
+        format!("{}{inner}{}", open.repeat(count), close.repeat(count))
+    };
+    for depth in 1..=24 {
+        for rule in [
+            format!("{} != []", nest("[", "1", "]", depth)),
+            format!("{} != {{}}", nest("{1: ", "1", "}", depth)),
+            format!("{} > 0", nest("size([", "1", "])", depth)),
+            format!("{} > 0", nest("1 + (", "1", ")", depth)),
+            format!("{} != ''", nest("('a'.replace('b', ", "'a'", "))", depth)),
+            nest("[1].all(x, ", "true", ")", depth),
+            format!("{} != []", nest("[1].map(x, ", "x", ")", depth)),
+            nest("(1 > 2 ? false : ", "true", ")", depth),
+        ] {
+            let found = on_a_small_stack(rule.clone(), json!({"min": 1}));
+            assert_eq!(found, (Vec::new(), Vec::new()), "{rule}");
+        }
     }
 }
 
