@@ -97,6 +97,49 @@ async fn services_get_addresses_and_keep_them() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn ports_that_differ_in_their_protocol_share_a_port_of_nodes() {
+    let cluster = Cluster::new();
+    let ports = json!([
+        {"name": "a", "port": 53, "protocol": "TCP"},
+        {"name": "b", "port": 53, "protocol": "UDP"},
+        {"name": "c", "port": 80},
+    ]);
+    let dns = cluster.create(SERVICES, service("dns", &json!({"type": "NodePort", "ports": ports}))).await;
+    let node_ports: Vec<_> = (0..3).map(|index| dns["spec"]["ports"][index]["nodePort"].clone()).collect();
+    assert_eq!(node_ports, [30000, 30000, 30001]);
+
+    let ports = json!([{"name": "a", "port": 1}, {"name": "b", "port": 2, "nodePort": 30002}]);
+    let web = cluster.create(SERVICES, service("web", &json!({"type": "NodePort", "ports": ports}))).await;
+    assert_eq!(web["spec"]["ports"][0]["nodePort"], 30003, "what another port wants is left to it");
+    let ports = json!([{"name": "c", "port": 3}, {"name": "a", "port": 1, "nodePort": 30003}]);
+    let (_, web) = cluster.patch(&format!("{SERVICES}/web"), json!({"spec": {"ports": ports}})).await;
+    assert_eq!(web["spec"]["ports"][0]["nodePort"], 30004, "what the service had is no other port's");
+}
+
+#[test]
+fn services_created_at_once_do_not_share_what_they_get() {
+    let server = ApiServer::builder().build();
+    let create = |name: String| {
+        let mut service = service(&name, &json!({"type": "NodePort"}));
+        service["apiVersion"] = json!("v1");
+        service["kind"] = json!("Service");
+        service["metadata"]["namespace"] = json!("default");
+        server.create(service).expect("a service")
+    };
+    let create = &create;
+    let services: Vec<Value> = std::thread::scope(|scope| {
+        let one = |thread| move || (0..25).map(|index| create(format!("s-{thread}-{index}"))).collect();
+        let threads: Vec<_> = (0..4).map(|thread| scope.spawn::<_, Vec<Value>>(one(thread))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("services")).collect()
+    });
+    let distinct = |pointer| {
+        let values = services.iter().filter_map(|service| service.pointer(pointer));
+        values.map(Value::to_string).collect::<std::collections::BTreeSet<_>>().len()
+    };
+    assert_eq!((distinct("/spec/clusterIP"), distinct("/spec/ports/0/nodePort")), (100, 100));
+}
+
+#[tokio::test(start_paused = true)]
 async fn workloads_must_select_their_pods() {
     let cluster = Cluster::new();
     let deployment = |selector: Value| json!({"metadata": {"name": "d"}, "spec": {"selector": selector, "template": template()}});

@@ -59,6 +59,7 @@ impl Registry {
             let name = metadata::name(&object).to_owned();
             served.strategy.prepare_create(served, &mut object);
             self.validate_create(request, &object)?;
+            let _allocation = self.lock_allocation(served);
             let errors = served.strategy.allocate(&mut object, || self.store.list(&served.bucket));
             Status::check(&served.definition.group_kind(), &name, &errors)?;
             if !metadata::resource_version(&object).is_empty() {
@@ -120,7 +121,10 @@ impl Registry {
     }
 
     /// Puts the object into the namespace of the request.
-    pub(super) fn match_namespace(&self, request: &Request, object: &mut Value) -> Result<(), Status> {
+    ///
+    /// # Errors
+    /// 400 if it says that it is in another one.
+    pub(crate) fn match_namespace(&self, request: &Request, object: &mut Value) -> Result<(), Status> {
         let own = metadata::namespace(object);
         if !request.served.definition.namespaced {
             // A namespace on an object outside namespaces is dropped without a word.

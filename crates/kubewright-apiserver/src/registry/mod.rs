@@ -27,7 +27,7 @@ mod watch;
 
 use std::{
     fmt,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
 };
 
 use kubewright_world::{Clock, Random};
@@ -61,6 +61,8 @@ pub(crate) struct Registry {
     pub(crate) authenticator: Authenticator,
     pub(crate) authorizer: Authorizer,
     catalog: RwLock<Arc<Catalog>>,
+    /// Held from the choice of an address or port until its owner is stored.
+    allocation: Mutex<()>,
 }
 
 /// What a verb is called for.
@@ -86,7 +88,15 @@ impl Registry {
         authenticator: Authenticator,
         authorizer: Authorizer,
     ) -> Self {
-        let registry = Self { store, clock, random, authenticator, authorizer, catalog: RwLock::default() };
+        let registry = Self {
+            store,
+            clock,
+            random,
+            authenticator,
+            authorizer,
+            catalog: RwLock::default(),
+            allocation: Mutex::default(),
+        };
         registry.refresh_catalog();
         registry
     }
@@ -128,6 +138,12 @@ impl Registry {
                 let _ = self.store.replace(&Arc::from(crd::BUCKET), name, crd.revision(), accepted);
             }
         }
+    }
+
+    /// Lets nobody else choose what objects of the kind may not share, until the guard is gone.
+    fn lock_allocation(&self, served: &Served) -> Option<MutexGuard<'_, ()>> {
+        let lock = || self.allocation.lock().unwrap_or_else(PoisonError::into_inner);
+        served.strategy.allocates().then(lock)
     }
 
     /// A new uid.

@@ -106,7 +106,9 @@ impl Registry {
         let errors = validate_update(request, &new, old);
         Status::check(&group_kind(served, &new), &request.name, &errors)?;
         self.check_escalation(request, &new, Some(old))?;
-        if request.subresource.is_empty() {
+        let allocates = request.subresource.is_empty();
+        let _allocation = if allocates { self.lock_allocation(served) } else { None };
+        if allocates {
             let errors = served.strategy.allocate(&mut new, || self.store.list(&served.bucket));
             Status::check(&served.definition.group_kind(), &request.name, &errors)?;
         }

@@ -196,12 +196,17 @@ impl Strategy {
         }
     }
 
-    /// Hands out what only the server can: it is asked last, when nothing else is wrong with the object. `others` are
-    /// the objects of the kind.
-    pub(super) fn allocate(self, object: &mut Value, others: impl FnOnce() -> Listing) -> ErrorList {
+    /// Whether the server hands out what no two objects of the kind may have.
+    pub(super) fn allocates(self) -> bool {
+        self == Self::Service
+    }
+
+    /// Hands out what only the server can: it is asked last, when nothing else is wrong with the object. `all` are the
+    /// objects of the kind, which stay as they are until the object is stored.
+    pub(super) fn allocate(self, object: &mut Value, all: impl FnOnce() -> Listing) -> ErrorList {
         let mut errors = ErrorList::new();
-        if self == Self::Service
-            && let Err(error) = service::allocate(object, &others())
+        if self.allocates()
+            && let Err(error) = service::allocate(object, &all())
         {
             errors.push(error);
         }

@@ -1,20 +1,26 @@
 //! Services: their addresses and ports are handed out by the server.
 
-use std::{collections::BTreeSet, net::Ipv4Addr};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::{IpAddr, Ipv4Addr},
+    ops::RangeInclusive,
+};
 
 use kubewright_schema::{ErrorList, FieldError, FieldPath};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{items, text};
 use crate::{registry::metadata, store::Listing};
 
-/// The addresses of services: 10.96.0.0/12. The first ones are left for those who want a certain address.
+/// The addresses of services: 10.96.0.0/12 without its first and its last one.
+const ADDRESSES: RangeInclusive<u32> =
+    u32::from_be_bytes([10, 96, 0, 1])..=u32::from_be_bytes([10, 111, 255, 254]);
+
+/// The first address that is handed out; those below are left for who wants a certain address.
 const FIRST_ADDRESS: u32 = u32::from_be_bytes([10, 96, 0, 10]);
-const LAST_ADDRESS: u32 = u32::from_be_bytes([10, 111, 255, 254]);
 
 /// The ports of nodes.
-const FIRST_NODE_PORT: i64 = 30000;
-const LAST_NODE_PORT: i64 = 32767;
+const NODE_PORTS: RangeInclusive<i64> = 30000..=32767;
 
 pub(super) fn validate(service: &Value) -> ErrorList {
     let spec = &service["spec"];
@@ -44,6 +50,9 @@ pub(super) fn validate(service: &Value) -> ErrorList {
             errors.push(FieldError::duplicate(&path.child("name"), name));
         }
     }
+    if !is_external {
+        errors.extend(validate_address(spec));
+    }
     let kind = text(spec, "type");
     if !matches!(kind, "ClusterIP" | "NodePort" | "LoadBalancer" | "ExternalName") {
         let supported = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
@@ -52,16 +61,54 @@ pub(super) fn validate(service: &Value) -> ErrorList {
     errors
 }
 
+/// What is wrong with the address that a service wants.
+fn validate_address(spec: &Value) -> Option<FieldError> {
+    let first = items(&spec["clusterIPs"]).first().and_then(Value::as_str);
+    let wanted = first.unwrap_or_else(|| text(spec, "clusterIP"));
+    if matches!(wanted, "" | "None") {
+        return None;
+    }
+    let without_zeros = || {
+        let parts = wanted.split('.').map(|part| match part.trim_start_matches('0') {
+            "" if !part.is_empty() => "0",
+            part => part,
+        });
+        parts.collect::<Vec<_>>().join(".")
+    };
+    let path = FieldPath::new("spec").child("clusterIPs").index(0);
+    match wanted.parse() {
+        Ok(IpAddr::V4(_)) => None,
+        Ok(IpAddr::V6(ip)) if ip.to_ipv4_mapped().is_some() => {
+            Some(FieldError::invalid(&path, wanted, "must not be an IPv4-mapped IPv6 address"))
+        }
+        Ok(IpAddr::V6(_)) => {
+            Some(FieldError::invalid(&path, json!([wanted]), "IPv6 is not configured on this cluster"))
+        }
+        Err(_) if without_zeros().parse::<Ipv4Addr>().is_ok() => {
+            Some(FieldError::invalid(&path, wanted, "must not have leading 0s"))
+        }
+        Err(_) => {
+            let detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+            Some(FieldError::invalid(&path, wanted, detail))
+        }
+    }
+}
+
 pub(super) fn validate_update(service: &Value, old: &Value) -> ErrorList {
-    let mut errors = ErrorList::new();
+    let mut errors = validate(service);
     let is_external = |service: &Value| text(&service["spec"], "type") == "ExternalName";
     let ips = &service["spec"]["clusterIPs"];
     let old_ips = &old["spec"]["clusterIPs"];
-    if !is_external(service) && !is_external(old) && !old_ips.is_null() && ips[0] != old_ips[0] {
+    if !is_external(service)
+        && !is_external(old)
+        && !old_ips.is_null()
+        && ips[0] != old_ips[0]
+        // What is no address is not told to stay another one.
+        && validate_address(&service["spec"]).is_none()
+    {
         let path = FieldPath::new("spec").child("clusterIPs").index(0);
         errors.push(FieldError::invalid(&path, ips.clone(), "may not change once set"));
     }
-    errors.extend(validate(service));
     errors
 }
 
@@ -75,7 +122,11 @@ pub(super) fn keep_allocated(service: &mut Value, old: &Value) {
     let spec = metadata::child(metadata::as_map(service), "spec");
     let has_ip = spec.get("clusterIP").and_then(Value::as_str).is_some_and(|ip| !ip.is_empty());
     let has_ips = spec.get("clusterIPs").and_then(Value::as_array).is_some_and(|ips| !ips.is_empty());
-    if has_ip && !has_ips {
+    // Who changes the one field means both.
+    let is_new = has_ip
+        && spec.get("clusterIP") != old["spec"].get("clusterIP")
+        && spec.get("clusterIPs") == old["spec"].get("clusterIPs");
+    if has_ip && (!has_ips || is_new) {
         let ip = spec.get("clusterIP").cloned().unwrap_or_default();
         spec.insert("clusterIPs".to_owned(), json!([ip]));
     }
@@ -104,43 +155,61 @@ pub(super) fn keep_allocated(service: &mut Value, old: &Value) {
     }
 }
 
-/// Hands out the addresses and ports that a service needs and does not have.
+/// Hands out the addresses and ports that a service needs and does not have. `all` are the services that are there,
+/// which may not change until this one is stored.
 ///
 /// # Errors
 /// If a wanted address or port is taken, or none is left.
-pub(super) fn allocate(service: &mut Value, others: &Listing) -> Result<(), FieldError> {
+pub(super) fn allocate(service: &mut Value, all: &Listing) -> Result<(), FieldError> {
     let kind = text(&service["spec"], "type").to_owned();
     if kind == "ExternalName" {
         return Ok(());
     }
     let own = metadata::uid(service).to_owned();
-    let others = || {
-        others
-            .range("", "")
-            .map(|(_, other)| other.value())
-            .filter(|other| metadata::uid(other) != own)
-            .map(|other| &other["spec"])
-    };
-    let path = FieldPath::new("spec");
+    let (old, others): (Vec<&Value>, Vec<&Value>) =
+        all.range("", "").map(|(_, service)| service.value()).partition(|other| metadata::uid(other) == own);
     let spec = metadata::child(metadata::as_map(service), "spec");
+    allocate_address(spec, &others)?;
+    if !matches!(kind.as_str(), "NodePort" | "LoadBalancer")
+        || spec.get("allocateLoadBalancerNodePorts") == Some(&json!(false))
+    {
+        return Ok(());
+    }
+    // A port of a node belongs to one service, whatever the protocol.
+    let mut taken: BTreeSet<i64> = others.into_iter().flat_map(node_ports).collect();
+    let ports =
+        spec.get_mut("ports").and_then(Value::as_array_mut).map(Vec::as_mut_slice).unwrap_or_default();
+    match old.first() {
+        None => allocate_node_ports(ports, &mut taken),
+        Some(old) => reallocate_node_ports(ports, &node_ports(old), &mut taken),
+    }
+}
+
+fn allocate_address(spec: &mut Map<String, Value>, others: &[&Value]) -> Result<(), FieldError> {
+    let path = FieldPath::new("spec");
     let wanted = spec.get("clusterIP").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let taken: BTreeSet<&str> = others.iter().map(|other| text(&other["spec"], "clusterIP")).collect();
     let address = match wanted.as_str() {
         "None" => wanted,
         "" => {
-            let taken: BTreeSet<&str> = others().map(|spec| text(spec, "clusterIP")).collect();
-            let mut addresses = (FIRST_ADDRESS..=LAST_ADDRESS).map(|ip| Ipv4Addr::from(ip).to_string());
+            let mut addresses = (FIRST_ADDRESS..=*ADDRESSES.end()).map(|ip| Ipv4Addr::from(ip).to_string());
             addresses.find(|ip| !taken.contains(ip.as_str())).ok_or_else(|| {
-                FieldError::internal(
-                    &path.child("clusterIP"),
-                    "failed to allocate a serviceIP: range is full",
-                )
+                let detail = "failed to allocate a serviceIP: range is full";
+                FieldError::internal(&path.child("clusterIP"), detail)
             })?
         }
         _ => {
-            if others().any(|spec| text(spec, "clusterIP") == wanted) {
-                let detail = format!("failed to allocate IP {wanted}: provided IP is already allocated");
-                let value = json!([wanted]);
-                return Err(FieldError::invalid(&path.child("clusterIPs"), value, detail));
+            let is_in_range = wanted.parse::<Ipv4Addr>().is_ok_and(|ip| ADDRESSES.contains(&ip.into()));
+            let why = if taken.contains(wanted.as_str()) {
+                "provided IP is already allocated"
+            } else if is_in_range {
+                ""
+            } else {
+                "the provided network does not match the current range"
+            };
+            if !why.is_empty() {
+                let detail = format!("failed to allocate IP {wanted}: {why}");
+                return Err(FieldError::invalid(&path.child("clusterIPs"), json!([wanted]), detail));
             }
             wanted
         }
@@ -149,39 +218,95 @@ pub(super) fn allocate(service: &mut Value, others: &Listing) -> Result<(), Fiel
     spec.insert("clusterIP".to_owned(), Value::from(address));
     spec.entry("ipFamilies").or_insert_with(|| json!(["IPv4"]));
     spec.entry("ipFamilyPolicy").or_insert_with(|| json!("SingleStack"));
+    Ok(())
+}
 
-    if !matches!(kind.as_str(), "NodePort" | "LoadBalancer")
-        || spec.get("allocateLoadBalancerNodePorts") == Some(&json!(false))
-    {
-        return Ok(());
+/// The ports of nodes that a service has.
+fn node_ports(service: &Value) -> Vec<i64> {
+    items(&service["spec"]["ports"]).iter().filter_map(node_port).collect()
+}
+
+fn node_port(port: &Value) -> Option<i64> {
+    port["nodePort"].as_i64().filter(|number| *number != 0)
+}
+
+/// The ports of nodes of a new service. Ports that differ in their protocol alone share one.
+fn allocate_node_ports(ports: &mut [Value], taken: &mut BTreeSet<i64>) -> Result<(), FieldError> {
+    let number = |port: &Value| port["port"].as_i64().unwrap_or_default();
+    let mut wanted = BTreeMap::new();
+    // What is handed out must not be what a later port wants.
+    let mut unavailable = taken.clone();
+    for port in &*ports {
+        if let Some(node_port) = node_port(port) {
+            wanted.entry(number(port)).or_insert(node_port);
+            unavailable.insert(node_port);
+        }
     }
-    let node_ports = |spec: &Value| -> Vec<i64> {
-        items(&spec["ports"]).iter().filter_map(|port| port["nodePort"].as_i64()).collect()
-    };
-    let mut taken: BTreeSet<i64> = others().flat_map(node_ports).collect();
-    let ports = spec.get_mut("ports").and_then(Value::as_array_mut);
-    for (index, port) in ports.into_iter().flatten().enumerate() {
-        let wanted = port["nodePort"].as_i64().unwrap_or_default();
-        let path = path.child("ports").index(index).child("nodePort");
-        let number = if wanted > 0 {
-            if !(FIRST_NODE_PORT..=LAST_NODE_PORT).contains(&wanted) {
-                let detail = format!(
-                    "provided port is not in the valid range. The range of valid ports is \
-                     {FIRST_NODE_PORT}-{LAST_NODE_PORT}"
-                );
-                return Err(FieldError::invalid(&path, wanted, detail));
-            }
-            if taken.contains(&wanted) {
-                return Err(FieldError::invalid(&path, wanted, "provided port is already allocated"));
-            }
-            wanted
-        } else {
-            (FIRST_NODE_PORT..=LAST_NODE_PORT)
-                .find(|number| !taken.contains(number))
-                .ok_or_else(|| FieldError::internal(&path, "failed to allocate a nodePort: range is full"))?
+    let mut shared: BTreeMap<i64, i64> = BTreeMap::new();
+    for (index, port) in ports.iter_mut().enumerate() {
+        let number = number(port);
+        let own = node_port(port);
+        let node_port = match (shared.get(&number), own.or_else(|| wanted.get(&number).copied())) {
+            (Some(node_port), _) if own.is_none_or(|own| own == *node_port) => *node_port,
+            (_, Some(node_port)) => take_node_port(node_port, taken, index)?,
+            (_, None) => next_node_port(&mut unavailable, index)?,
         };
-        taken.insert(number);
-        metadata::as_map(port).insert("nodePort".to_owned(), Value::from(number));
+        shared.entry(number).or_insert(node_port);
+        metadata::as_map(port).insert("nodePort".to_owned(), Value::from(node_port));
     }
     Ok(())
+}
+
+/// The ports of nodes of a service that has been there. Those it has it may arrange anew.
+fn reallocate_node_ports(
+    ports: &mut [Value],
+    old: &[i64],
+    taken: &mut BTreeSet<i64>,
+) -> Result<(), FieldError> {
+    let mut unavailable = taken.clone();
+    unavailable.extend(old);
+    unavailable.extend(ports.iter().filter_map(node_port));
+    let mut own: BTreeSet<i64> = old.iter().copied().collect();
+    let mut used = BTreeSet::new();
+    for (index, port) in ports.iter_mut().enumerate() {
+        let node_port = match node_port(port) {
+            Some(node_port) if own.contains(&node_port) => node_port,
+            Some(node_port) => take_node_port(node_port, taken, index)?,
+            None => next_node_port(&mut unavailable, index)?,
+        };
+        own.insert(node_port);
+        if !used.insert((text(port, "protocol").to_owned(), node_port)) {
+            return Err(FieldError::duplicate(&node_port_path(index), node_port));
+        }
+        metadata::as_map(port).insert("nodePort".to_owned(), Value::from(node_port));
+    }
+    Ok(())
+}
+
+/// Takes the port of nodes that the service's port at `index` wants.
+fn take_node_port(wanted: i64, taken: &mut BTreeSet<i64>, index: usize) -> Result<i64, FieldError> {
+    if !NODE_PORTS.contains(&wanted) {
+        let (first, last) = NODE_PORTS.into_inner();
+        let detail =
+            format!("provided port is not in the valid range. The range of valid ports is {first}-{last}");
+        return Err(FieldError::invalid(&node_port_path(index), wanted, detail));
+    }
+    if !taken.insert(wanted) {
+        let detail = "provided port is already allocated";
+        return Err(FieldError::invalid(&node_port_path(index), wanted, detail));
+    }
+    Ok(wanted)
+}
+
+/// The first port of nodes that is free, for the service's port at `index`.
+fn next_node_port(unavailable: &mut BTreeSet<i64>, index: usize) -> Result<i64, FieldError> {
+    let full =
+        || FieldError::internal(&node_port_path(index), "failed to allocate a nodePort: range is full");
+    let free = NODE_PORTS.into_iter().find(|number| !unavailable.contains(number)).ok_or_else(full)?;
+    unavailable.insert(free);
+    Ok(free)
+}
+
+fn node_port_path(index: usize) -> FieldPath {
+    FieldPath::new("spec").child("ports").index(index).child("nodePort")
 }
