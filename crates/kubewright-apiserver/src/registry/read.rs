@@ -1,4 +1,4 @@
-use std::{sync::Arc, time::Duration};
+use std::{num::IntErrorKind, sync::Arc, time::Duration};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
@@ -160,14 +160,22 @@ impl Registry {
 /// # Errors
 /// With the text that Kubernetes has for it.
 pub(super) fn parse_revision(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|error: std::num::ParseIntError| {
-        let why = match error.kind() {
-            std::num::IntErrorKind::PosOverflow => "value out of range",
-            _ => "invalid syntax",
-        };
-        let value = Value::from(text);
-        format!("resourceVersion: Invalid value: {value}: strconv.ParseUint: parsing {value}: {why}")
-    })
+    parse_uint(text).map_err(|why| format!("resourceVersion: Invalid value: {}: {why}", Value::from(text)))
+}
+
+/// Reads a number as Go's `strconv.ParseUint` does: of digits alone.
+///
+/// # Errors
+/// With the text of Go's error.
+pub(super) fn parse_uint(text: &str) -> Result<u64, String> {
+    let why = match text.parse() {
+        // Rust would take a sign.
+        _ if text.starts_with('+') => "invalid syntax",
+        Ok(number) => return Ok(number),
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => "value out of range",
+        Err(_) => "invalid syntax",
+    };
+    Err(format!("strconv.ParseUint: parsing {}: {why}", Value::from(text)))
 }
 
 /// Where the next page of a list starts.

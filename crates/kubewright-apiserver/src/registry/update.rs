@@ -3,7 +3,7 @@ use std::sync::Arc;
 use kubewright_schema::{ErrorList, FieldError, FieldPath, names};
 use serde_json::Value;
 
-use super::{Presented, Registry, Request, Served, metadata, strategy};
+use super::{Presented, Registry, Request, Served, metadata, read::parse_uint, strategy};
 use crate::{
     apply::field_manager::keep_times_if_unchanged,
     status::{Cause, GroupKind, Status},
@@ -50,7 +50,7 @@ impl Registry {
         let key = request.key();
         let mut tries = TRIES;
         loop {
-            tries -= 1;
+            tries = tries.saturating_sub(1);
             let Some(current) = self.store.get(&served.bucket, &key) else {
                 if !edit.create_missing || !request.subresource.is_empty() {
                     return Err(request.not_found());
@@ -68,12 +68,11 @@ impl Registry {
             };
             let old = served.present(&current);
             let new = (edit.make)(Some(old.value()))?;
-            // A version that the client names must be the current one; one that came along from the object as it
-            // was is only good for another try.
-            let names_version = metadata::resource_version(&new) != metadata::resource_version(old.value());
             match self.replace(request, options, &current, old.value(), new, edit)? {
                 Some(object) => return Ok(Updated { object, created: false }),
-                None if names_version || tries == 0 => return Err(request.modified()),
+                // The next try finds out whether the client means the object as it was. What replaces it whatever it
+                // is is tried until it is in: each time it is not, somebody else's change is.
+                None if tries == 0 && !edit.is_replacement => return Err(request.modified()),
                 None => {}
             }
         }
@@ -170,9 +169,9 @@ impl Registry {
                 return Err(status);
             }
         } else if version != metadata::resource_version(old) {
-            return Err(match version.parse::<u64>() {
+            return Err(match parse_uint(version) {
                 Ok(_) => Status::modified(&resource, &request.name),
-                Err(_) => Status::untyped(format!("strconv.ParseUint: parsing {version:?}: invalid syntax")),
+                Err(why) => Status::untyped(why),
             });
         }
         let version = metadata::resource_version(old).to_owned();
@@ -299,5 +298,71 @@ fn registry_path(request: &Request) -> String {
         format!("{}/{}", definition.group, definition.plural)
     } else {
         definition.plural.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use kubewright_world::{Clock, Random};
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        authn::{Authenticator, TokenIssuer},
+        authz::Authorizer,
+        store::Store,
+    };
+
+    fn registry() -> Registry {
+        let (clock, random) = (Clock::default(), Random::seeded(1));
+        let authenticator = Authenticator::new(TokenIssuer::new(clock.clone(), &random));
+        Registry::new(Store::new(1, 16), clock, random, authenticator, Authorizer::always_allow())
+    }
+
+    /// Replaces a ConfigMap which others change during each of the first tries.
+    fn replace_amid_changes(changes: usize, named_version: bool) -> Result<Value, Status> {
+        let registry = registry();
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}});
+        registry.create_internal(namespace)?;
+        let map = |data: Value| {
+            let metadata = json!({"name": "a", "namespace": "default"});
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
+        };
+        let created = registry.create_internal(map(json!({})))?;
+        let catalog = registry.catalog();
+        let served = catalog.by_kind("v1", "ConfigMap").expect("it is built in");
+        let request = Request::internal(served.clone(), &created);
+        let options = WriteOptions::internal();
+        let replace = |make: &dyn Fn(Option<&Value>) -> Result<Value, Status>| {
+            let edit = Edit { make, create_missing: false, tracked: false, is_replacement: true };
+            Ok::<_, Status>(registry.update(&request, &options, &edit)?.object.into_value())
+        };
+        let tries = Cell::new(0);
+        replace(&|_| {
+            tries.set(tries.get() + 1);
+            if tries.get() <= changes {
+                replace(&|_| Ok(map(json!({"other": tries.get().to_string()}))))?;
+            }
+            let mut new = map(json!({"own": "1"}));
+            if named_version {
+                let version = metadata::resource_version(&created);
+                metadata::set(&mut new, "resourceVersion", Some(Value::from(version)));
+            }
+            Ok(new)
+        })
+    }
+
+    #[test]
+    fn a_replacement_that_names_no_version_outlasts_other_writers() {
+        let replaced = replace_amid_changes(2 * TRIES, false).expect("replaced");
+        assert_eq!(replaced["data"], json!({"own": "1"}));
+    }
+
+    #[test]
+    fn a_replacement_of_a_version_that_is_gone_is_refused() {
+        let refused = replace_amid_changes(1, true).expect_err("refused");
+        assert_eq!(refused.code, 409, "{refused:?}");
     }
 }
