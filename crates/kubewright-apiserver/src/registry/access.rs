@@ -7,7 +7,7 @@ use super::{Registry, Request, metadata};
 use crate::{
     authn::BoundObjects,
     authz::{Attributes, RbacObjects, Target},
-    status::{GroupResource, Status},
+    status::{Cause, GroupKind, GroupResource, Status},
     store::Store,
 };
 
@@ -81,6 +81,13 @@ impl Registry {
     pub(crate) fn request_token(&self, request: &Request, question: Value) -> Result<Value, Status> {
         let account =
             self.store.get(&request.served.bucket, &request.key()).ok_or_else(|| request.not_found())?;
+        let name = metadata::name(&question);
+        if !name.is_empty() && name != request.name {
+            let detail = "must match the service account name if specified";
+            let cause = Cause::invalid("metadata.name", &Value::from(name), detail);
+            let kind = GroupKind::new("authentication.k8s.io", "TokenRequest");
+            return Err(Status::invalid(&kind, &request.name, vec![cause]));
+        }
         let objects = AccessObjects(self.store.clone());
         self.authenticator.request_token(account.value(), question, &objects)
     }

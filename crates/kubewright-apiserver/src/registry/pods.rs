@@ -63,13 +63,16 @@ impl Registry {
     /// Deletes a pod if its disruption budget allows that. Gives the success `Status`.
     ///
     /// # Errors
-    /// 404, 429 if the budget does not allow it now, 500 if several budgets claim the pod.
+    /// 400 if it is the eviction of another pod, 404, 429 if the budget does not allow it now, 500 if several budgets claim the pod.
     pub(crate) fn evict(
         &self,
         request: &Request,
         options: &WriteOptions,
         eviction: &Value,
     ) -> Result<Value, Status> {
+        if metadata::name(eviction) != request.name {
+            return Err(Status::bad_request("name in URL does not match name in Eviction object"));
+        }
         let mut delete = DeleteOptions::parse(&crate::wire::Query::default(), eviction.get("deleteOptions"))?;
         delete.dry_run |= options.dry_run;
         let pod =

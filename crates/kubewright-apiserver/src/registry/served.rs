@@ -124,6 +124,21 @@ impl Served {
         }
     }
 
+    /// The kind that a subresource answers, if it is another one than the resource's own. Its objects are read from
+    /// requests and never stored.
+    pub(crate) fn below(&self, subresource: &str) -> Option<Self> {
+        let own = self.definition.subresource(subresource)?;
+        let definition = ResourceDefinition {
+            group: own.group.clone(),
+            version: own.version.clone(),
+            kind: own.kind.clone(),
+            plural: own.name.clone(),
+            namespaced: self.definition.namespaced,
+            ..ResourceDefinition::default()
+        };
+        Some(Self::built_in(&definition, &own.version))
+    }
+
     /// What OpenAPI tells of a custom resource.
     fn published(&self) -> Option<CustomResource> {
         let custom = self.custom.as_ref()?;

@@ -166,7 +166,7 @@ fn identify(served: &Served, value: &mut Value) -> Result<(), Status> {
             return Err(unfit(served, &kind, version, &why));
         }
     }
-    if api_version != own {
+    if api_version != own && !is_old_eviction(served, &api_version) {
         return Err(Status::bad_request(format!(
             "the API version in the data ({api_version}) does not match the expected API version ({own})"
         )));
@@ -176,6 +176,12 @@ fn identify(served: &Served, value: &mut Value) -> Result<(), Status> {
         object.insert("apiVersion".to_owned(), Value::from(own));
     }
     Ok(())
+}
+
+/// Evictions are also taken in their former version, which is served nowhere else.
+fn is_old_eviction(served: &Served, api_version: &str) -> bool {
+    let definition = &served.definition;
+    definition.group == "policy" && definition.kind == "Eviction" && api_version == "policy/v1beta1"
 }
 
 /// 400 `Widget in version "v1" cannot be handled as a Widget: why`.

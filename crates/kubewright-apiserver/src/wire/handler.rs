@@ -286,7 +286,9 @@ impl Call<'_> {
     /// A POST to a subresource, whose kind is another one than that of the object.
     fn create_below(&self, subresource: &str) -> Result<Response<ApiBody>, Status> {
         let options = self.write_options("CreateOptions", false)?;
-        let body = decode::document(&self.body, self.content_type(), None)?;
+        let kind = self.request.served.below(subresource).ok_or_else(Status::no_such_resource)?;
+        let mut body = self.decode_as(&kind, &options)?;
+        self.registry.match_namespace(&self.request, &mut body)?;
         let answer = match subresource {
             "binding" => self.registry.bind(&self.request, &options, &body)?,
             "eviction" => self.registry.evict(&self.request, &options, &body)?,
@@ -374,14 +376,12 @@ impl Call<'_> {
     }
 
     fn decode(&self, options: &WriteOptions) -> Result<Value, Status> {
+        self.decode_as(&self.request.served, options)
+    }
+
+    fn decode_as(&self, served: &Served, options: &WriteOptions) -> Result<Value, Status> {
         let warnings = &self.request.warnings;
-        decode::object(
-            &self.request.served,
-            &self.body,
-            self.content_type(),
-            options.field_validation,
-            warnings,
-        )
+        decode::object(served, &self.body, self.content_type(), options.field_validation, warnings)
     }
 
     fn content_type(&self) -> &str {
