@@ -1,6 +1,7 @@
-use std::fmt::Write;
+use std::{fmt::Write, pin::pin, time::Duration};
 
 use bytes::Bytes;
+use futures::FutureExt;
 use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kubewright_schema::error::go;
@@ -24,16 +25,27 @@ use crate::{
 /// The largest body that is read, in bytes.
 pub(crate) const BODY_LIMIT: usize = 3 * 1024 * 1024;
 
+/// How long a client may take to send a body, as long as kube-apiserver lets a request take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Reads a body.
 ///
 /// # Errors
-/// 413 if it is too large, 400 if the client stops sending it.
+/// 413 if it is too large, 400 if the client stops sending it, 504 if that takes a minute.
 pub(crate) async fn read<B>(body: B) -> Result<Bytes, Status>
 where
     B: Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    match Limited::new(body, BODY_LIMIT).collect().await {
+    let mut reading = pin!(Limited::new(body, BODY_LIMIT).collect());
+    // What is there at once needs no timer.
+    let read = match reading.as_mut().now_or_never() {
+        Some(read) => read,
+        None => tokio::time::timeout(PATIENCE, reading).await.map_err(|_| {
+            Status::timeout("request did not complete within requested timeout - context deadline exceeded")
+        })?,
+    };
+    match read {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(Status::too_large(BODY_LIMIT)),
         Err(error) => Err(Status::bad_request(error.to_string())),
@@ -251,4 +263,24 @@ fn excerpt(body: &[u8]) -> String {
         let _ = write!(hex, "{byte:02x}");
     }
     hex + more
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::{StreamExt, stream};
+    use http_body::Frame;
+    use http_body_util::StreamBody;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_does_not_end_is_not_waited_for() {
+        let start: Result<_, std::io::Error> = Ok(Frame::data(Bytes::from_static(b"{")));
+        let endless = StreamBody::new(stream::iter([start]).chain(stream::pending()));
+        let refused = read(endless).await.expect_err("no body");
+        assert_eq!(
+            (refused.code, refused.message.as_str()),
+            (504, "Timeout: request did not complete within requested timeout - context deadline exceeded")
+        );
+    }
 }
