@@ -1,7 +1,7 @@
 //! The kinds that run pods from a template.
 
 use kubewright_schema::{ErrorList, FieldError, FieldPath, names};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     copy_field, items,
@@ -20,13 +20,27 @@ pub(super) fn validate(object: &Value) -> ErrorList {
         errors.push(FieldError::invalid(&path.child("replicas"), replicas, detail));
     }
     let selector = &spec["selector"];
+    let kind = text(object, "kind");
     if selector.is_null() {
-        errors.push(FieldError::required(&path.child("selector"), ""));
+        // That of a DaemonSet is only found not to match.
+        if kind != "DaemonSet" {
+            errors.push(FieldError::required(&path.child("selector"), ""));
+        }
     } else {
         errors.extend(names::validate_label_selector(selector, &path.child("selector")));
-        if selector.as_object().is_some_and(Map::is_empty) {
-            let detail = "empty selector is invalid for deployment";
-            errors.push(FieldError::invalid(&path.child("selector"), selector.clone(), detail));
+        let is_empty = |requirements: &Value| match requirements {
+            Value::Object(labels) => labels.is_empty(),
+            Value::Array(expressions) => expressions.is_empty(),
+            _ => true,
+        };
+        if selector.as_object().is_some_and(|selector| selector.values().all(is_empty)) {
+            let detail = match kind {
+                "StatefulSet" => "empty selector is invalid for statefulset",
+                "DaemonSet" => "empty selector is invalid for daemonset",
+                // ReplicaSets are called so too.
+                _ => "empty selector is invalid for deployment",
+            };
+            errors.push(FieldError::invalid(&path.child("selector"), json!({}), detail));
         }
     }
     let template = &spec["template"];
