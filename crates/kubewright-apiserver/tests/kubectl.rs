@@ -1,6 +1,6 @@
 //! Real kubectl against the server, over the network.
 //!
-//! The binary is `$KUBEWRIGHT_KUBECTL`, else `kubectl` of the path. Without one the tests are skipped.
+//! The binary is `$KUBECTL`, else `kubectl` of the path. Without one the tests are skipped.
 
 use std::{
     env,
@@ -31,12 +31,12 @@ struct Said {
 
 impl Cluster {
     async fn start() -> Option<Self> {
-        let kubectl = PathBuf::from(env::var_os("KUBEWRIGHT_KUBECTL").unwrap_or_else(|| "kubectl".into()));
+        let kubectl = PathBuf::from(env::var_os("KUBECTL").unwrap_or_else(|| "kubectl".into()));
         let version = Command::new(&kubectl).args(["version", "--client"]).output().await;
         if version.is_err() {
             #[allow(clippy::print_stderr, reason = "a skipped test says so")]
             {
-                eprintln!("skipped: no kubectl in the path or in KUBEWRIGHT_KUBECTL");
+                eprintln!("skipped: no kubectl in the path or in KUBECTL");
             }
             return None;
         }
