@@ -56,7 +56,10 @@ pub(super) fn connect(mut config: Config, metrics: &Metrics) -> Result<kube::Cli
         let attempts = attempts.clone();
         async move { attempts.send(request).await.map_err(tower::BoxError::from) }
     });
-    let service = ServiceBuilder::new().layer(RetryLayer::new(RetryPolicy::server_retry())).service(once);
+    // kube's own default goes on for up to a thousand seconds, in which a watch that gets nothing but 503 would look
+    // as if it were about to answer. A few seconds help over a busy moment; the rest is for the backoff of the watch or
+    // the queue, where it can be seen.
+    let service = ServiceBuilder::new().layer(RetryLayer::new(RetryPolicy::default())).service(once);
     Ok(kube::Client::new(service, namespace))
 }
 
