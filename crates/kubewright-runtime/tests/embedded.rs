@@ -161,3 +161,29 @@ async fn a_controller_keeps_what_it_owns() {
     assert!(took <= Duration::from_millis(10), "{took:?}");
     host.stop.cancel();
 }
+
+#[tokio::test(start_paused = true)]
+async fn managed_fields_are_dropped_unless_asked_for_and_an_update_without_them_keeps_them() {
+    let server = server();
+    let client = client(&server);
+    let api: Api<ConfigMap> = Api::default_namespaced(client.clone());
+    api.create(&PostParams::default(), &config_map("cart", "1")).await.expect("created");
+    let lean = Cache::new(client.clone(), CacheOptions::default());
+    let whole = Cache::new(client, CacheOptions::default().keep_managed_fields());
+    let stop = CancellationToken::new();
+    let mut seen = Vec::new();
+    for cache in [&lean, &whole] {
+        let informer = cache.declare(InformerOptions::<ConfigMap>::new()).expect("declared");
+        cache.start(&stop);
+        informer.wait_for_sync().await;
+        seen.push(informer.get(&("default", "cart").into()).expect("it is there"));
+    }
+    assert_eq!(seen[0].metadata.managed_fields, None);
+    assert!(seen[1].metadata.managed_fields.is_some());
+
+    let mut changed = ConfigMap::clone(&seen[0]);
+    changed.metadata.labels = Some([("tier".to_owned(), "web".to_owned())].into());
+    api.replace("cart", &PostParams::default(), &changed).await.expect("replaced");
+    assert!(api.get("cart").await.expect("it is there").metadata.managed_fields.is_some());
+    stop.cancel();
+}

@@ -39,6 +39,7 @@ pub(super) struct Shared<K> {
     pub(super) selection: Selection,
     pub(super) transform: Option<Transform<K>>,
     pub(super) on_undecodable: Option<UndecodableHook>,
+    pub(super) keep_managed_fields: bool,
     pub(super) store: RwLock<Store<K>>,
     pub(super) watches: Vec<Arc<WatchState>>,
     /// Locked from before the store changes until the last handler has seen the change, so that handlers see
@@ -217,6 +218,7 @@ impl<K> Shared<K> {
         selection: Selection,
         transform: Option<Transform<K>>,
         on_undecodable: Option<UndecodableHook>,
+        keep_managed_fields: bool,
         watches: Vec<Arc<WatchState>>,
     ) -> Self {
         Self {
@@ -224,6 +226,7 @@ impl<K> Shared<K> {
             selection,
             transform,
             on_undecodable,
+            keep_managed_fields,
             store: RwLock::default(),
             watches,
             handlers: Mutex::default(),

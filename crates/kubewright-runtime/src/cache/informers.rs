@@ -43,6 +43,7 @@ pub struct CacheOptions {
     metrics: Metrics,
     namespaces: Vec<String>,
     on_undecodable: Option<UndecodableHook>,
+    keep_managed_fields: bool,
 }
 
 struct Inner {
@@ -106,6 +107,14 @@ impl CacheOptions {
     #[must_use]
     pub fn on_undecodable(mut self, hook: impl Fn(&Undecodable) + Send + Sync + 'static) -> Self {
         self.on_undecodable = Some(Arc::new(hook));
+        self
+    }
+
+    /// Keeps `metadata.managedFields` of objects. They are dropped unless asked for: operators do not read them,
+    /// and they are often half of an object. An update that lacks them leaves them as they are on the server.
+    #[must_use]
+    pub fn keep_managed_fields(mut self) -> Self {
+        self.keep_managed_fields = true;
         self
     }
 }
@@ -257,7 +266,8 @@ impl Cache {
     where
         K: Resource + DeserializeOwned + Send + Sync + 'static,
     {
-        let CacheOptions { clock, random, metrics, on_undecodable, .. } = &self.inner.options;
+        let CacheOptions { clock, random, metrics, on_undecodable, keep_managed_fields, .. } =
+            &self.inner.options;
         let namespaces: Vec<Option<String>> = if selection.namespaces.is_empty() {
             vec![None]
         } else {
@@ -277,6 +287,7 @@ impl Cache {
             selection.clone(),
             options.transform,
             on_undecodable.clone(),
+            *keep_managed_fields,
             watches.clone(),
         ));
         let reflectors = namespaces.into_iter().zip(&watches).map(|(namespace, state)| {

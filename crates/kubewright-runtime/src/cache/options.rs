@@ -19,7 +19,7 @@ use kube::{
 /// let options = InformerOptions::<Secret>::new()
 ///     .namespace("shop")
 ///     .labels(Expression::Equal("app".into(), "cart".into()))
-///     .transform(|secret| secret.metadata.managed_fields = None);
+///     .transform(|secret| secret.data = None);
 /// # let _ = options;
 /// ```
 pub struct InformerOptions<K> {
@@ -113,9 +113,8 @@ impl<K: Resource> InformerOptions<K> {
         self
     }
 
-    /// Passes each object through `transform` before it is stored, to drop what nobody reads: the managed
-    /// fields are often a third of an object. Mind that a field that is dropped here is missing in an object
-    /// that is read from the cache and written back by update.
+    /// Passes each object through `transform` before it is stored, to drop what nobody reads. Mind that a field
+    /// that is dropped here is missing in an object that is read from the cache and written back by update.
     #[must_use]
     pub fn transform(mut self, transform: impl Fn(&mut K) + Send + Sync + 'static) -> Self {
         self.transform = Some(Arc::new(transform));

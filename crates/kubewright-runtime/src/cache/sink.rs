@@ -57,7 +57,12 @@ where
         Self { shared, state, metrics, namespace, staged: BTreeMap::new(), objects: 0 }
     }
 
-    fn decode(&self, request: &Request, object: Value) -> Result<Arc<K>, Box<Undecodable>> {
+    fn decode(&self, request: &Request, mut object: Value) -> Result<Arc<K>, Box<Undecodable>> {
+        if !self.shared.keep_managed_fields
+            && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
+        {
+            metadata.remove("managedFields");
+        }
         let resource = &self.shared.resource;
         let identity = identity_of(&object);
         let (uid, version) = (identity.uid.map(str::to_owned), identity.resource_version.map(str::to_owned));
