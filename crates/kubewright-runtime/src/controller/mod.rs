@@ -4,10 +4,11 @@
 //! * [`ControllerRunnable`] is what it builds, for the manager to run: it starts the sources, waits for their
 //!   caches, and hands requests to the reconciler until it is stopped (`runnable.rs`).
 //! * `worker.rs` is one reconciliation: panics caught, time limited, the result turned into what happens to the
-//!   request next.
+//!   request next. `backtrace.rs` tells where a caught panic came from.
 //!
 //! A controller asks its surroundings for little: [`ControllerHost`] is what a manager is to it.
 
+mod backtrace;
 mod builder;
 mod config;
 mod host;

@@ -6,6 +6,7 @@ use kubewright_world::Random;
 use tokio::time::{Instant, timeout};
 use tracing::Instrument;
 
+use super::backtrace::{self, Traced};
 use crate::{
     Action, Error, Next, Reconciler, Request, Result,
     handler::RequestQueue,
@@ -92,7 +93,8 @@ impl Worker {
     /// Calls the reconciler, so that it cannot take the worker down or keep it for ever.
     async fn reconcile(&self, request: Request) -> Result<Action> {
         // In an async block, so that a panic before the first await point is caught too.
-        let reconcile = AssertUnwindSafe(async { self.reconciler.reconcile(request).await }).catch_unwind();
+        let reconcile = Traced::new(Box::pin(async { self.reconciler.reconcile(request).await }));
+        let reconcile = AssertUnwindSafe(reconcile).catch_unwind();
         let result = match self.timeout {
             None => reconcile.await,
             Some(limit) => match timeout(limit, reconcile).await {
@@ -104,9 +106,11 @@ impl Worker {
             },
         };
         result.unwrap_or_else(|panic| {
-            // The panic hook has printed the message with its backtrace by now.
             self.metrics.panicked();
-            Err(Error::other(Abort::Panic(message_of(panic.as_ref()))))
+            let message = message_of(panic.as_ref());
+            let backtrace = backtrace::take().unwrap_or_default();
+            tracing::error!(panic = message, backtrace, "Observed a panic in reconciler");
+            Err(Error::other(Abort::Panic(message)))
         })
     }
 
