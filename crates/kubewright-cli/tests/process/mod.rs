@@ -1,7 +1,6 @@
 //! The `kubewright` binary and kubectl, as tests run them.
 
-// Each test file uses its own part of this module.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test file uses its own part of this module")]
 
 use std::{
     io::{BufRead, BufReader, Write},
