@@ -1,0 +1,74 @@
+//! What is wrong with a marker or with what was generated from it, and where.
+
+use std::{ops::Range, path::PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// One thing that is wrong, for people.
+///
+/// Diagnostics are collected, not thrown: one run tells everything that is wrong. They are serializable, because
+/// those about compiled types come from the operator's own process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Diagnostic {
+    /// Whether it stops the generation.
+    pub severity: Severity,
+    /// A stable name of this kind of fault, such as `unknown-marker`, for tools and for searching.
+    pub code: String,
+    /// What is wrong: lowercase, no full stop.
+    pub message: String,
+    /// Where.
+    pub place: Place,
+    /// What to do about it, or what else helps: one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub help: Vec<String>,
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Severity {
+    /// The output is right, but probably not what was meant.
+    Warning,
+    /// Nothing is written.
+    Error,
+}
+
+/// Where something is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "in")]
+#[non_exhaustive]
+pub enum Place {
+    /// In a file, at these bytes.
+    #[serde(rename_all = "camelCase")]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// The bytes of its text.
+        range: Range<usize>,
+    },
+    /// In the doc comment of a type or of one of its fields, as the compiled type knows it. The source scanner turns
+    /// it into a [`Place::File`].
+    #[serde(rename_all = "camelCase")]
+    Doc {
+        /// The name of the Rust type as its schema has it, such as `MemcachedSpec`.
+        type_name: String,
+        /// The field's name in JSON; none for the type itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        field: Option<String>,
+        /// The whole marker from its `+`, as it stands in the comment; empty if no marker is at fault.
+        marker: String,
+        /// The bytes of `marker` that are at fault.
+        range: Range<usize>,
+    },
+    /// In a generated document.
+    #[serde(rename_all = "camelCase")]
+    Document {
+        /// The document, such as `CustomResourceDefinition memcacheds.cache.example.com`.
+        document: String,
+        /// The path in it, such as `spec.versions[0].schema.openAPIV3Schema.properties[spec]`.
+        path: String,
+    },
+}

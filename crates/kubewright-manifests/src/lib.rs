@@ -1,0 +1,19 @@
+//! Markers, and the manifests that are made of them and of the code: CRDs, RBAC roles, webhook configurations.
+//!
+//! A marker is a line of a comment that begins with `+`, as `// +kubebuilder:validation:Minimum=1`. Kubebuilder's
+//! users know them; here they mean the same. On types and fields they stand in doc comments, which schemars carries
+//! into the schema of the compiled type, so that the operator, its tests and the generator see one and the same
+//! CRD. Markers about code (`rbac`, `webhook`) are read from the source text.
+//!
+//! Start reading at [`marker`], whose table says what there is, then `schema` and `crd`.
+//!
+//! # Features
+//!
+//! An operator links this crate for its CRDs alone, therefore none is on by default. `source` reads markers from Rust
+//! source text, `check` checks what was generated as an API server would.
+
+pub mod diagnostic;
+pub mod marker;
+mod style;
+
+pub use style::Style;
