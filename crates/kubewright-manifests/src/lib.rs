@@ -15,5 +15,6 @@
 pub mod diagnostic;
 pub mod marker;
 mod style;
+pub mod yaml;
 
 pub use style::Style;

@@ -1,0 +1,76 @@
+//! The text of numbers.
+
+use serde_json::Number;
+
+/// The text of `number`, as it comes out when Go writes it as JSON, reads that as YAML, and writes it again.
+///
+/// Integers keep their digits. A float with an integral value has no fraction in Go's JSON and becomes an integer;
+/// others have their shortest text that reads back the same, with an exponent below 1e-4 and from 1e6 on (`%g`).
+pub(super) fn text(number: &Number) -> String {
+    match number.as_f64() {
+        Some(float) if number.is_f64() => float_text(float),
+        _ => number.to_string(),
+    }
+}
+
+fn float_text(float: f64) -> String {
+    // Go's JSON has no exponent below 1e21, and what then reads as a 64 bit integer is one.
+    if float.fract() == 0.0 && float > -9.3e18 && float < 1.9e19 {
+        let digits = format!("{float:.0}");
+        if digits == "-0" {
+            return "0".to_owned();
+        }
+        if digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok() {
+            return digits;
+        }
+    }
+    let scientific = format!("{float:e}");
+    let Some((mantissa, exponent)) =
+        scientific.split_once('e').and_then(|(m, e)| Some((m, e.parse::<i32>().ok()?)))
+    else {
+        return scientific;
+    };
+    if (-4..6).contains(&exponent) {
+        return float.to_string();
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn float(float: f64) -> String {
+        text(&Number::from_f64(float).expect("a finite number"))
+    }
+
+    #[test]
+    fn integers_keep_their_digits() {
+        assert_eq!(text(&Number::from(u64::MAX)), "18446744073709551615");
+        assert_eq!(text(&Number::from(i64::MIN)), "-9223372036854775808");
+    }
+
+    #[test]
+    fn integral_floats_become_integers() {
+        assert_eq!(float(1.0), "1");
+        assert_eq!(float(-0.0), "0");
+        assert_eq!(float(1e6), "1000000");
+        assert_eq!(float(9.223_372_036_854_776e18), "9223372036854775808");
+        assert_eq!(float(-9.223_372_036_854_776e18), "-9223372036854775808");
+        assert_eq!(float(1e20), "1e+20");
+        assert_eq!(float(1e21), "1e+21");
+    }
+
+    #[test]
+    fn fractions_have_their_shortest_text_in_the_form_of_go() {
+        assert_eq!(float(0.5), "0.5");
+        assert_eq!(float(-123_456.75), "-123456.75");
+        assert_eq!(float(1_234_567.5), "1.2345675e+06");
+        assert_eq!(float(1e-4), "0.0001");
+        assert_eq!(float(1e-7), "1e-07");
+        assert_eq!(float(-2.5e-123), "-2.5e-123");
+        assert_eq!(float(5e-324), "5e-324");
+        assert_eq!(float(f64::MAX), "1.7976931348623157e+308");
+    }
+}
