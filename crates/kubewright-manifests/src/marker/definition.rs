@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::syntax::list_of;
+
 /// One row of the table of markers: everything that is known of one marker.
 ///
 /// Parsing, errors, the reference page, shell completion and the documentation come from these rows.
@@ -52,6 +54,8 @@ pub enum Arguments {
     None,
     /// One value after the `=`: `+kubebuilder:validation:Minimum=1`.
     Value(ValueKind),
+    /// One value, which may be left out together with its `=`: `+groupName`.
+    OptionalValue(ValueKind),
     /// Named ones: `+kubebuilder:rbac:groups=apps,verbs=get;list`.
     Named(&'static [Argument]),
 }
@@ -78,18 +82,26 @@ pub enum ValueKind {
     String,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// One of these words in any case; read as it stands here.
+    AnyCase(&'static [&'static str]),
     /// A whole number.
     Integer,
     /// A number.
     Number,
+    /// All that is left, as a whole number with an optional sign, as Go's `Atoi` knows it.
+    Atoi,
+    /// All that is left, as a number in any form that Go's `ParseFloat` knows, such as `+5`, `1e3` or `0x10p0`.
+    ParseFloat,
     /// `true` or `false`.
     Bool,
     /// Several of one kind.
     List(&'static ValueKind),
     /// Anything; the type is guessed from the text as controller-gen does.
     Any,
-    /// JSON text.
+    /// JSON text. `ref(..)`, which names a constant of Go, is read as `null`.
     Json,
+    /// A value of this kind, after which a comment may follow that begins with `#`.
+    Commented(&'static ValueKind),
     /// Everything after the `=`, as it stands.
     Raw,
 }
@@ -201,11 +213,13 @@ pub enum PackageEffect {
 pub struct Marker {
     /// Its row.
     pub definition: &'static Definition,
+    /// The name as it was written, without `items:`: that of the row or one of its aliases.
+    pub name: &'static str,
     /// The whole text from its `+` to the end of the line.
     pub text: String,
     /// Whether it is meant for the items of a list.
     pub on_items: bool,
-    /// The arguments, in the order of the text. That of a marker with one value has the name ``.
+    /// The arguments that are there, in the order of the text. That of a marker with one value has the name ``.
     pub arguments: Vec<MarkerArgument>,
 }
 
@@ -219,6 +233,121 @@ pub struct MarkerArgument {
     pub value: Value,
     /// The bytes of the marker's text with the value.
     pub range: Range<usize>,
+}
+
+// === impl Definition ===
+
+impl Definition {
+    /// A row with no aliases, the usual priority, and no native attribute.
+    pub(super) const fn new(
+        name: &'static str,
+        targets: &'static [Target],
+        arguments: Arguments,
+        effect: Effect,
+        help: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            aliases: &[],
+            targets,
+            arguments,
+            on_items: false,
+            priority: 10,
+            effect,
+            help,
+            native: None,
+        }
+    }
+
+    pub(super) const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
+    pub(super) const fn native(mut self, attribute: &'static str) -> Self {
+        self.native = Some(attribute);
+        self
+    }
+
+    pub(super) const fn priority(mut self, priority: u8) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    pub(super) const fn on_items(mut self) -> Self {
+        self.on_items = true;
+        self
+    }
+
+    /// The named arguments; none if it takes none by name.
+    #[must_use]
+    pub fn named_arguments(&self) -> &'static [Argument] {
+        match self.arguments {
+            Arguments::Named(arguments) => arguments,
+            _ => &[],
+        }
+    }
+
+    /// The name and the aliases.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+
+    /// The name for the items of a list; none if it does not apply to items.
+    #[must_use]
+    pub fn items_name(&self) -> Option<String> {
+        let (family, last) = self.on_items.then(|| self.name.rsplit_once(':'))??;
+        Some(format!("{family}:items:{last}"))
+    }
+}
+
+// === impl Argument ===
+
+impl Argument {
+    pub(super) const fn required(name: &'static str, kind: ValueKind, help: &'static str) -> Self {
+        Self { name, kind, required: true, help }
+    }
+
+    pub(super) const fn optional(name: &'static str, kind: ValueKind, help: &'static str) -> Self {
+        Self { name, kind, required: false, help }
+    }
+}
+
+// === impl Target ===
+
+impl Target {
+    /// What it is, for people: `a field`.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Package => "a package",
+            Self::Type => "a type",
+            Self::Kind => "the spec of a custom resource",
+            Self::Field => "a field",
+        }
+    }
+}
+
+// === impl ValueKind ===
+
+impl ValueKind {
+    /// What is expected, for people: `a whole number`.
+    #[must_use]
+    pub fn describe(self) -> String {
+        match self {
+            Self::String => "a text".to_owned(),
+            Self::Word(words) => list_of(words),
+            Self::AnyCase(words) => format!("{} in any case", list_of(words)),
+            Self::Integer | Self::Atoi => "a whole number".to_owned(),
+            Self::Number | Self::ParseFloat => "a number".to_owned(),
+            Self::Bool => "`true` or `false`".to_owned(),
+            Self::List(item) => format!("a list, each {}", item.describe()),
+            Self::Any => "a value of any type".to_owned(),
+            Self::Json => "JSON".to_owned(),
+            Self::Commented(inner) => inner.describe(),
+            Self::Raw => "anything".to_owned(),
+        }
+    }
 }
 
 // === impl Marker ===

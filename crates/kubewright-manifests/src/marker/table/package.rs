@@ -1,0 +1,50 @@
+//! What is said of a whole package.
+
+use super::PACKAGE;
+use crate::marker::{
+    Arguments::{None as Nothing, OptionalValue, Value},
+    Definition,
+    Effect::Package,
+    PackageEffect as P,
+    ValueKind::String as Text,
+};
+
+pub(super) static ROWS: &[Definition] = &[
+    Definition::new(
+        "groupName",
+        PACKAGE,
+        OptionalValue(Text),
+        Package(P::GroupName),
+        "The API group. In Rust it stands with each kind.",
+    )
+    .native("#[kube(group = \"cache.example.com\")]"),
+    Definition::new(
+        "versionName",
+        PACKAGE,
+        Value(Text),
+        Package(P::VersionName),
+        "The version of the API. In Rust it stands with each kind.",
+    )
+    .native("#[kube(version = \"v1\")]"),
+    Definition::new(
+        "kubebuilder:skip",
+        PACKAGE,
+        Nothing,
+        Package(P::Skip),
+        "No CRDs are made of the kinds of this package.",
+    ),
+    Definition::new(
+        "kubebuilder:validation:Optional",
+        PACKAGE,
+        Nothing,
+        Package(P::OptionalFields),
+        "Fields may be left out unless they are marked as required. In Rust an `Option` or a `#[serde(default)]` says it of each field.",
+    ),
+    Definition::new(
+        "kubebuilder:validation:Required",
+        PACKAGE,
+        Nothing,
+        Package(P::RequiredFields),
+        "Fields must be there unless they are marked as optional; this is the default.",
+    ),
+];
