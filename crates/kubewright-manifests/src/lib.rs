@@ -14,6 +14,7 @@
 
 pub mod diagnostic;
 pub mod marker;
+pub mod rbac;
 mod style;
 pub mod yaml;
 

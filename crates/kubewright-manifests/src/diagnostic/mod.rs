@@ -72,3 +72,26 @@ pub enum Place {
         path: String,
     },
 }
+
+// === impl Place ===
+
+impl Place {
+    /// These bytes of the marker that stands at this place: the place of one of its arguments.
+    ///
+    /// ```
+    /// use kubewright_manifests::diagnostic::Place;
+    ///
+    /// let marker = Place::File { file: "src/main.rs".into(), range: 100..160 };
+    /// assert_eq!(marker.within(10..14), Place::File { file: "src/main.rs".into(), range: 110..114 });
+    /// ```
+    #[must_use]
+    pub fn within(&self, bytes: Range<usize>) -> Self {
+        let mut place = self.clone();
+        match &mut place {
+            Self::File { range, .. } => *range = range.start + bytes.start..range.start + bytes.end,
+            Self::Doc { range, .. } => *range = bytes,
+            Self::Document { .. } => {}
+        }
+        place
+    }
+}
