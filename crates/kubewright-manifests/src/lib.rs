@@ -10,10 +10,12 @@
 //! # Features
 //!
 //! An operator links this crate for its CRDs alone, therefore none is on by default. `source` reads markers from Rust
-//! source text, `check` checks what was generated as an API server would.
+//! source text, `check` checks what was generated as an API server would, `output` writes files.
 
 pub mod diagnostic;
 pub mod marker;
+#[cfg(feature = "output")]
+pub mod output;
 pub mod rbac;
 mod style;
 pub mod yaml;
