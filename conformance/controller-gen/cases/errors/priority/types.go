@@ -1,0 +1,11 @@
+// +groupName=priority.example.com
+// +versionName=v1
+package priority
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// +kubebuilder:printcolumn:name=a,type=string,JSONPath=.a,priority=high
+type Wrong struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+}

@@ -1,0 +1,2 @@
+// +kubebuilder:rbac:groups=core,resource=pods,verbs=get
+package rbacargument

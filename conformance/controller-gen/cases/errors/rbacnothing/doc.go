@@ -1,0 +1,2 @@
+// +kubebuilder:rbac
+package rbacnothing

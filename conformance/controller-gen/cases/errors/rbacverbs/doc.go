@@ -1,0 +1,2 @@
+// +kubebuilder:rbac:groups=core,resources=pods
+package rbacverbs

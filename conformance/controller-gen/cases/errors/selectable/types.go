@@ -1,0 +1,11 @@
+// +groupName=selectable.example.com
+// +versionName=v1
+package selectable
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// +kubebuilder:selectablefield
+type Wrong struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+}

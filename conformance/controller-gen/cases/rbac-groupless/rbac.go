@@ -1,0 +1,4 @@
+package groupless
+
+// +kubebuilder:rbac:resources=groupless,verbs=get
+// +kubebuilder:rbac:groups=core,resources=pods,verbs=get

@@ -1,0 +1,3 @@
+package none
+
+// +kubebuilder:rbacs:groups=core,resources=pods,verbs=get

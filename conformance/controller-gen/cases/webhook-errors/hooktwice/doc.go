@@ -1,0 +1,3 @@
+// +kubebuilder:webhookconfiguration:mutating=true,name=one
+// +kubebuilder:webhookconfiguration:mutating=true,name=two
+package hooktwice

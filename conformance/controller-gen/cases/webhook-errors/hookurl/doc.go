@@ -1,0 +1,2 @@
+// +kubebuilder:webhook:mutating=true,name=a.b.c,path=/a,url="https://a.b/c",failurePolicy=fail,groups=g,resources=r,verbs=create,versions=v1,sideEffects=None,admissionReviewVersions=v1
+package hookurl
