@@ -17,6 +17,7 @@ pub mod marker;
 #[cfg(feature = "output")]
 pub mod output;
 pub mod rbac;
+pub mod schema;
 mod style;
 pub mod yaml;
 
