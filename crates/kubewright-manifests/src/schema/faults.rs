@@ -55,6 +55,6 @@ impl Faults {
     }
 }
 
-fn place(site: &Site, marker: String, range: Range<usize>) -> Place {
+pub(super) fn place(site: &Site, marker: String, range: Range<usize>) -> Place {
     Place::Doc { type_name: site.type_name.clone(), field: site.field.clone(), marker, range }
 }

@@ -14,8 +14,10 @@
 mod cel;
 mod describe;
 mod dialect;
+#[expect(dead_code, reason = "used by the effects of markers")]
 mod docs;
 mod emit;
+#[expect(dead_code, reason = "used by the effects of markers")]
 mod faults;
 mod generate;
 mod known;
@@ -31,7 +33,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Style, diagnostic::Diagnostic, marker::Marker};
+use crate::{
+    Style,
+    diagnostic::Diagnostic,
+    marker::{Marker, Target},
+};
 
 use dialect::Dialect;
 use emit::Emitter;
@@ -155,7 +161,9 @@ pub fn compile<T: JsonSchema + ?Sized>(options: &Options) -> Compiled {
 fn strip(name: &str, node: &mut Node, options: &Options, faults: &mut Faults) {
     if let Some(text) = node.text("description") {
         let site = node.site.clone().unwrap_or_else(|| node::Site::of_type(name));
-        let docs = docs::read(text, crate::marker::Target::Type, &site, options.style, faults);
+        let targets: &[Target] =
+            if site.field.is_some() { &[Target::Field] } else { &[Target::Type, Target::Kind] };
+        let docs = docs::read(text, targets, &site, options.style, faults);
         node.set("description", docs.text);
     }
     for child in node.children_mut() {

@@ -161,7 +161,6 @@ impl std::fmt::Display for Site {
 pub(super) const DOCUMENTATION: [&str; 4] = ["description", "title", "example", "externalDocs"];
 
 pub(super) const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
-pub(super) const EMBEDDED: &str = "x-kubernetes-embedded-resource";
 pub(super) const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
 pub(super) const LIST_TYPE: &str = "x-kubernetes-list-type";
 pub(super) const LIST_MAP_KEYS: &str = "x-kubernetes-list-map-keys";
