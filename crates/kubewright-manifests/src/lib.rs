@@ -18,6 +18,8 @@ pub mod marker;
 pub mod output;
 pub mod rbac;
 pub mod schema;
+#[cfg(feature = "source")]
+pub mod source;
 mod style;
 pub mod yaml;
 

@@ -76,7 +76,8 @@ pub fn classify(line: &str) -> Line<'_> {
 pub fn split(comment: &str, style: Style) -> Documentation {
     let mut markers = Vec::new();
     let mut prose: Vec<&str> = Vec::new();
-    for (line, in_code) in with_code_blocks(comment) {
+    let lines: Vec<&str> = comment.lines().collect();
+    for (line, in_code) in lines.iter().copied().zip(code_blocks(&lines)) {
         let kept = match classify(line) {
             Line::Marker(text) if !in_code => {
                 markers.push(text.to_owned());
@@ -120,17 +121,111 @@ pub fn split(comment: &str, style: Style) -> Documentation {
     Documentation { description, markers }
 }
 
-/// The lines of a comment, each with whether it is inside of a code block that is closed.
-pub(crate) fn with_code_blocks(comment: &str) -> impl Iterator<Item = (&str, bool)> {
-    let fences = comment.lines().filter(|line| is_fence(line)).count();
+/// Whether each of the lines of a comment is inside of a code block that is closed.
+pub(crate) fn code_blocks(lines: &[&str]) -> Vec<bool> {
+    let fences = lines.iter().filter(|line| is_fence(line)).count();
     let mut seen = 0;
-    comment.lines().map(move |line| {
+    let is_inside = |line: &&str| {
         seen += usize::from(is_fence(line));
         // An odd number of fences leaves the last one open.
-        (line, seen % 2 == 1 && seen < fences)
-    })
+        seen % 2 == 1 && seen < fences
+    };
+    lines.iter().map(is_inside).collect()
 }
 
 fn is_fence(line: &str) -> bool {
     line.starts_with("```") || line.starts_with("~~~")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_marker(line: &str) -> bool {
+        matches!(classify(line), Line::Marker(_))
+    }
+
+    #[test]
+    fn ours_is_what_has_our_names_or_a_slip_in_one() {
+        for line in [
+            "+optional",
+            "  +nullable  ",
+            "+listType=map",
+            "+lsitType=map",
+            "+nulable",
+            "+kubebuilder:validation:Minimum=1",
+            "+kubebuilder:whatever",
+            "+kubebuidler:resource:path=x",
+            "+k8s:nothing=1",
+            "+kubewrihgt:conversion:path=/x",
+            "+optional because it may be absent",
+            "+default=3",
+            "+defualt=3",
+            "+groupNmae=x",
+        ] {
+            assert!(is_marker(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn marks_of_other_tools_and_prose_are_not_ours() {
+        for line in
+            ["+protobuf=true", "+patchMergeKey=name", "+operator-sdk:csv:customresourcedefinitions", "+union"]
+        {
+            assert!(matches!(classify(line), Line::Foreign(_)), "{line}");
+        }
+        assert!(matches!(classify("+kubebuilder:scaffold:imports"), Line::Foreign(_)));
+        for line in [
+            "+1",
+            "+ optional",
+            "optional",
+            "+also this",
+            "+äöü",
+            "",
+            "+",
+            "- +optional",
+            "+defaults are fine",
+        ] {
+            assert_eq!(classify(line), Line::Prose, "{line}");
+        }
+    }
+
+    #[test]
+    fn markers_leave_the_description() {
+        let comment =
+            "Size is the number.  \n\n+kubebuilder:validation:Minimum=1\n+protobuf=true\n\nMore.\n+nullable";
+        let documentation = split(comment, Style::Kubewright);
+        assert_eq!(documentation.description, "Size is the number.\n\nMore.");
+        assert_eq!(documentation.markers, ["+kubebuilder:validation:Minimum=1", "+nullable"]);
+        assert_eq!(split("+optional", Style::ControllerGen).description, "");
+    }
+
+    #[test]
+    fn notes_for_developers_leave_the_description() {
+        let comment = "a\nTODO b\nc\n---\nd\n+optional";
+        let documentation = split(comment, Style::Kubewright);
+        assert_eq!(documentation.description, "a\nc");
+        assert_eq!(documentation.markers, ["+optional"], "a marker below the line counts");
+        assert_eq!(split("a\n\nTODO b", Style::Kubewright).description, "a");
+        assert_eq!(split("a\n\nTODO b", Style::ControllerGen).description, "a\n");
+        assert_eq!(
+            split("```\nTODO a\n---\n```\nb", Style::ControllerGen).description,
+            "```\nTODO a\n---\n```\nb"
+        );
+    }
+
+    #[test]
+    fn code_blocks_show_markers_without_meaning_them() {
+        let documentation = split("a\n```\n+optional\n```\n+nullable", Style::Kubewright);
+        assert_eq!(documentation.description, "a\n```\n+optional\n```");
+        assert_eq!(documentation.markers, ["+nullable"]);
+        let open = split("a\n~~~\n+optional", Style::Kubewright);
+        assert_eq!(open.markers, ["+optional"], "a block that nothing closes hides nothing");
+    }
+
+    #[test]
+    fn a_sentence_may_begin_with_a_plus() {
+        assert_eq!(split("a\n+1 for b", Style::Kubewright).description, "a\n+1 for b");
+        assert_eq!(split("a\n+1 for b", Style::ControllerGen).description, "a");
+    }
 }
