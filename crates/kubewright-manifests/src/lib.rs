@@ -13,6 +13,7 @@
 //! source text, `check` checks what was generated as an API server would, `output` writes files.
 
 pub mod diagnostic;
+mod manifests;
 pub mod marker;
 #[cfg(feature = "output")]
 pub mod output;
@@ -23,4 +24,5 @@ pub mod source;
 mod style;
 pub mod yaml;
 
+pub use manifests::Manifests;
 pub use style::Style;

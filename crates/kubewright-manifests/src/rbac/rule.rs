@@ -64,13 +64,16 @@ impl Rule {
     /// The rule of a marker `+kubebuilder:rbac`. The group `core` is read as the core group's name, the empty string.
     #[must_use]
     pub fn of_marker(marker: &Marker) -> Self {
-        let list = |name| strings(marker.argument(name));
+        let list = |name| set(marker.texts(name));
         Self {
-            groups: list("groups").map(|group| if group == "core" { "" } else { group }.to_owned()).collect(),
-            resources: list("resources").map(str::to_owned).collect(),
-            resource_names: list("resourceNames").map(str::to_owned).collect(),
-            verbs: list("verbs").map(str::to_owned).collect(),
-            urls: list("urls").map(str::to_owned).collect(),
+            groups: set(marker
+                .texts("groups")
+                .into_iter()
+                .map(|group| if group == "core" { "" } else { group })),
+            resources: list("resources"),
+            resource_names: list("resourceNames"),
+            verbs: list("verbs"),
+            urls: list("urls"),
         }
     }
 
@@ -113,9 +116,4 @@ impl Rule {
 
 fn set<'a>(items: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
     items.into_iter().map(str::to_owned).collect()
-}
-
-/// The strings of a list argument.
-fn strings(value: Option<&Value>) -> impl Iterator<Item = &str> {
-    value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
