@@ -16,6 +16,8 @@ pub mod diagnostic;
 mod manifests;
 pub mod marker;
 #[cfg(feature = "output")]
+pub mod options;
+#[cfg(feature = "output")]
 pub mod output;
 pub mod rbac;
 pub mod schema;

@@ -308,7 +308,7 @@ impl Argument {
         Self { name, kind, required: true, help }
     }
 
-    pub(super) const fn optional(name: &'static str, kind: ValueKind, help: &'static str) -> Self {
+    pub(crate) const fn optional(name: &'static str, kind: ValueKind, help: &'static str) -> Self {
         Self { name, kind, required: false, help }
     }
 }

@@ -16,4 +16,6 @@ pub use definition::{
     Target, ValueKind,
 };
 pub use error::MarkerError;
+#[cfg(feature = "output")]
+pub(crate) use parse::named_arguments;
 pub use parse::parse;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::{
-    Arguments, Definition, Marker, MarkerArgument, MarkerError, Target, ValueKind,
+    Argument, Arguments, Definition, Marker, MarkerArgument, MarkerError, Target, ValueKind,
     lookup::{self, Found},
     nearest::nearest,
     syntax::Parser,
@@ -100,7 +100,7 @@ fn read(text: &str, targets: &[Target]) -> Result<Marker, MarkerError> {
                 }
             }
         }
-        Arguments::Named(_) => arguments(&mut marker, text, &head, &found)?,
+        Arguments::Named(known) => marker.arguments = arguments(known, text, &head, &found.written)?,
     }
     if head.equals.is_none() && head.end < text.trim_end().len() {
         return Err(MarkerError::new(
@@ -161,24 +161,47 @@ fn choose(
         .help(format!("it stands on {}", places.join(" or on "))))
 }
 
+/// Reads `name:argument=value,..` with the arguments that `known` has: the form of markers, which other things have too.
+///
+/// `text` begins with the name.
+#[cfg(feature = "output")]
+pub(crate) fn named_arguments(
+    name: &str,
+    known: &'static [Argument],
+    text: &str,
+) -> Result<Vec<MarkerArgument>, MarkerError> {
+    let head = Head::of(text);
+    if head.equals.is_none() && head.name.len() > name.len() {
+        let range = name.len()..head.end;
+        return Err(MarkerError::new("missing-value", format!("`{}` has no value", head.name), range)
+            .help(format!("write `{}=..`", head.name)));
+    }
+    arguments(known, text, &head, name)
+}
+
 /// Reads named arguments.
-fn arguments(marker: &mut Marker, text: &str, head: &Head<'_>, found: &Found) -> Result<(), MarkerError> {
-    let known = marker.definition.named_arguments();
+fn arguments(
+    known: &'static [Argument],
+    text: &str,
+    head: &Head<'_>,
+    written: &str,
+) -> Result<Vec<MarkerArgument>, MarkerError> {
+    let start_of_name = usize::from(text.starts_with('+'));
+    let mut read: Vec<MarkerArgument> = Vec::new();
     if let Some(equals) = head.equals {
         // The first name is the last part of the marker's, unless `:=` stands there.
-        let first = 1 + found.written.len();
+        let first = start_of_name + written.len();
         let start = match text[first..equals].strip_prefix(':') {
             Some("") => equals + 1,
             Some(_) => first + 1,
             None => {
                 return Err(MarkerError::new(
                     "unexpected-value",
-                    format!("`{}` takes arguments with names", found.written),
+                    format!("`{written}` takes arguments with names"),
                     equals..text.len(),
                 )
                 .help(format!(
-                    "write `{}:{}=..`",
-                    found.written,
+                    "write `{written}:{}=..`",
                     known.first().map_or("name", |argument| argument.name)
                 )));
             }
@@ -188,9 +211,9 @@ fn arguments(marker: &mut Marker, text: &str, head: &Head<'_>, found: &Found) ->
             let range = parser.argument_name()?;
             let name = &text[range.clone()];
             let Some(argument) = known.iter().find(|argument| argument.name == name) else {
-                return Err(unknown_argument(marker.definition, found, name, range));
+                return Err(unknown_argument(known, written, name, range));
             };
-            if marker.argument(name).is_some() {
+            if read.iter().any(|present| present.name == name) {
                 return Err(MarkerError::new("repeated-argument", format!("`{name}` is given twice"), range)
                     .maybe_help(
                         matches!(argument.kind, ValueKind::List(_))
@@ -198,7 +221,7 @@ fn arguments(marker: &mut Marker, text: &str, head: &Head<'_>, found: &Found) ->
                     ));
             }
             let (value, range) = parser.value(argument.kind)?;
-            marker.arguments.push(MarkerArgument { name: argument.name, value, range });
+            read.push(MarkerArgument { name: argument.name, value, range });
             if parser.at_end() {
                 break;
             }
@@ -207,25 +230,30 @@ fn arguments(marker: &mut Marker, text: &str, head: &Head<'_>, found: &Found) ->
             }
         }
     }
-    match known.iter().find(|argument| argument.required && marker.argument(argument.name).is_none()) {
+    let is_given = |argument: &Argument| read.iter().any(|present| present.name == argument.name);
+    match known.iter().find(|argument| argument.required && !is_given(argument)) {
         Some(missing) => Err(MarkerError::new(
             "missing-argument",
-            format!("`{}` needs the argument `{}`", found.written, missing.name),
-            0..1 + found.written.len(),
+            format!("`{written}` needs the argument `{}`", missing.name),
+            0..start_of_name + written.len(),
         )
         .help(format!("{}: {}", missing.name, lower_first(missing.help)))),
-        None => Ok(()),
+        None => Ok(read),
     }
 }
 
-fn unknown_argument(definition: &Definition, found: &Found, name: &str, range: Range<usize>) -> MarkerError {
-    let names = definition.named_arguments().iter().map(|argument| argument.name);
+fn unknown_argument(
+    known: &'static [Argument],
+    written: &str,
+    name: &str,
+    range: Range<usize>,
+) -> MarkerError {
+    let names = known.iter().map(|argument| argument.name);
     let help = match nearest(name, names.clone()) {
         Some(right) => format!("write `{right}`"),
         None => format!("it has {}", super::syntax::list_of(&names.collect::<Vec<_>>())),
     };
-    MarkerError::new("unknown-argument", format!("`{}` has no argument `{name}`", found.written), range)
-        .help(help)
+    MarkerError::new("unknown-argument", format!("`{written}` has no argument `{name}`"), range).help(help)
 }
 
 fn finish(parser: &mut Parser<'_>, text: &str, kind: ValueKind) -> Result<(), MarkerError> {
