@@ -135,7 +135,7 @@ impl Walk {
                 None => continue,
                 Some(Ok(program)) => program,
                 Some(Err(problem)) => {
-                    let detail = format!("rule compile error: {problem}");
+                    let detail = format!("rule compile error: {}", problem.text);
                     self.report.errors.push(FieldError::invalid(&self.path, type_name, detail));
                     continue;
                 }
@@ -191,7 +191,8 @@ impl Walk {
 }
 
 fn message(rule: &Rule, value: &Cel, old: Option<&Cel>, budget: &mut u64) -> String {
-    let made = rule.compiled.message().and_then(|program: &Program| match program.run(value, old, budget) {
+    let program = rule.compiled.message().and_then(Result::ok);
+    let made = program.and_then(|program: &Program| match program.run(value, old, budget) {
         Ok(Cel::String(text)) => {
             let text = text.trim();
             let fits = !text.is_empty() && text.len() <= LONGEST_MESSAGE && !text.contains('\n');

@@ -1,23 +1,42 @@
 //! The CEL rules of `x-kubernetes-validations`.
 //!
-//! `program.rs` compiles expressions when a schema is read, `types.rs` finds references to fields the schema does not
-//! have, `value.rs` turns JSON into CEL values, `check.rs` walks an object and evaluates the rules it meets.
-//! `depth.rs` and `budget.rs` keep expressions from the end of the stack and of patience. The language itself is the `cel` crate with the functions of `kube-cel`; what they do not have yet (two-variable
-//! comprehensions, `cel.bind`, `sortBy`) fails when it is evaluated. Start at [`Schema::validate_rules`].
+//! Before a rule runs: `program.rs` compiles expressions when a schema is read. `syntax` parses them to a tree with places,
+//! `declaration.rs` says what of the schema they see, `checker` finds the types of everything in them and `cost` what they
+//! cost at most. `shown.rs` puts errors in the words of a server, and `report.rs` is what all this says about a schema.
+//!
+//! When it runs: `value.rs` turns JSON into CEL values, `check.rs` walks an object and evaluates the rules it meets,
+//! `depth.rs` and `budget.rs` keep expressions from the end of the stack and of patience. The evaluator is the `cel` crate
+//! with the functions of `kube-cel`; what they do not have yet (comprehensions with two variables, `sortBy`) fails when it
+//! is evaluated.
+//!
+//! Start at [`Schema::validate_rules`] and [`check_rules`].
 
 mod budget;
 mod check;
+mod checker;
+mod cost;
+mod declaration;
 mod depth;
 mod names;
 mod program;
-mod types;
+mod report;
+mod shown;
+mod syntax;
 mod value;
 
 use serde_json::Value;
 
+pub use {
+    cost::{MOST_PER_RULE, MOST_PER_SCHEMA},
+    report::{
+        CheckedExpression, CheckedRule, CheckedRules, ExpressionError, RulePart, RuleProblem, check_rules,
+    },
+};
 pub(crate) use {
+    declaration::Declarations,
     program::Compiled,
-    types::{is_typed, shown_rule},
+    report::{Cardinality, TotalCost, check_node, is_typed},
+    shown::rule as shown_rule,
 };
 
 use crate::{

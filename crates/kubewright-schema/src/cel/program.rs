@@ -6,19 +6,19 @@ use std::{
 
 use kube_cel::{
     KubeCelExt,
-    cel::{
-        Context, ExecutionError, IdedExpr, Value,
-        common::ast::{EntryExpr, Expr},
-        parser::Parser,
-    },
+    cel::{Context, ExecutionError, IdedExpr, Value, parser::Parser},
 };
 
 use super::{
     budget::{self, Loops},
+    checker::{self, OldSelf, Type},
+    cost,
+    declaration::Declarations,
     depth::{self, Measured, SHALLOW_TO_EVALUATE, SHALLOW_TO_PARSE},
-    types,
+    shown,
+    syntax::{self, Located, Unparsed},
 };
-use crate::structural::Schema;
+use crate::structural::Rule;
 
 /// How deep the parser may go, which is as deep as cel-go goes. What is measured before keeps within that.
 const RECURSION: u16 = 250;
@@ -32,13 +32,17 @@ thread_local! {
     };
 }
 
-/// A compiled rule. Two are equal if their sources are, which the rule compares.
+/// The compiled rules of a node share what is known about its schema. Two are equal if their sources are, which the rule
+/// compares.
 #[derive(Clone, Default)]
 pub(crate) struct Compiled(Option<Arc<Programs>>);
 
 struct Programs {
-    rule: Result<Program, String>,
-    message: Option<Result<Program, String>>,
+    rule: Result<Program, Problem>,
+    /// Absent as well if the rule is broken, as the one is not compiled without the other.
+    message: Option<Result<Program, Problem>>,
+    /// How often the value can be in a request, if nothing else limits it.
+    most_often: u64,
 }
 
 /// A compiled expression.
@@ -46,7 +50,18 @@ pub(super) struct Program {
     expression: IdedExpr,
     depth: usize,
     loops: Loops,
+    /// What one evaluation costs at most, by estimate.
+    pub(super) cost: u64,
     pub(super) uses_old_self: bool,
+}
+
+/// Why an expression does not compile.
+#[derive(Debug, PartialEq)]
+pub(super) struct Problem {
+    /// What a server says.
+    pub(super) text: String,
+    /// The single errors, as far as they have a place.
+    pub(super) located: Vec<Located>,
 }
 
 /// Why an evaluation came to nothing, in the words of cel-go.
@@ -68,115 +83,128 @@ pub(super) enum Output {
 }
 
 impl Compiled {
-    /// Compiles a rule for values of `schema`. Problems stay inside, for the definition to report.
-    pub(crate) fn new(rule: &str, message: &str, schema: &Schema, is_object: bool, optional: bool) -> Self {
-        let message = (!message.is_empty()).then(|| {
-            compile(message, schema, is_object, optional, Output::String).map_err(|problem| match problem {
-                Problem::Compilation(text) => format!("messageExpression compilation failed: {text}"),
-                Problem::Output => "messageExpression must evaluate to a string".to_owned(),
-            })
-        });
-        let rule =
-            compile(rule, schema, is_object, optional, Output::Bool).map_err(|problem| match problem {
-                Problem::Compilation(text) => format!("compilation failed: {text}"),
-                Problem::Output => "cel expression must evaluate to a bool".to_owned(),
-            });
-        Self(Some(Arc::new(Programs { rule, message })))
+    /// Compiles a rule for values that `declarations` describe. Problems stay inside, for the definition to report.
+    pub(crate) fn new(rule: &Rule, declarations: Option<&Declarations>) -> Self {
+        let Some(declarations) = declarations else {
+            let text = "failed to convert to declType for CEL validation rules".to_owned();
+            let rule = Err(Problem { text, located: Vec::new() });
+            return Self(Some(Arc::new(Programs { rule, message: None, most_often: 0 })));
+        };
+        let old_self = if rule.optional_old_self == Some(true) { OldSelf::Optional } else { OldSelf::Plain };
+        let compiled = compile(&rule.rule, declarations, old_self, Output::Bool);
+        let message = (compiled.is_ok() && !rule.message_expression.is_empty())
+            .then(|| compile(&rule.message_expression, declarations, old_self, Output::String));
+        let most_often = declarations.most_often();
+        Self(Some(Arc::new(Programs { rule: compiled, message, most_often })))
     }
 
-    pub(super) fn rule(&self) -> Option<Result<&Program, &str>> {
-        self.0.as_ref().map(|programs| programs.rule.as_ref().map_err(String::as_str))
+    pub(super) fn rule(&self) -> Option<Result<&Program, &Problem>> {
+        self.0.as_ref().map(|programs| programs.rule.as_ref())
     }
 
-    pub(super) fn message(&self) -> Option<&Program> {
-        self.0.as_ref()?.message.as_ref()?.as_ref().ok()
+    pub(super) fn message(&self) -> Option<Result<&Program, &Problem>> {
+        self.0.as_ref()?.message.as_ref().map(Result::as_ref)
     }
 
-    pub(crate) fn rule_problem(&self) -> Option<&str> {
-        self.0.as_ref()?.rule.as_ref().err().map(String::as_str)
+    pub(super) fn most_often(&self) -> u64 {
+        self.0.as_ref().map_or(0, |programs| programs.most_often)
     }
-
-    pub(crate) fn message_problem(&self) -> Option<&str> {
-        self.0.as_ref()?.message.as_ref()?.as_ref().err().map(String::as_str)
-    }
-
-    pub(crate) fn uses_old_self(&self) -> bool {
-        matches!(self.rule(), Some(Ok(program)) if program.uses_old_self)
-    }
-}
-
-enum Problem {
-    Compilation(String),
-    Output,
 }
 
 fn compile(
     source: &str,
-    schema: &Schema,
-    is_object: bool,
-    optional: bool,
+    declarations: &Declarations,
+    old_self: OldSelf,
     output: Output,
 ) -> Result<Program, Problem> {
-    let Measured { text, depth } = depth::measure(source).map_err(Problem::Compilation)?;
-    depth::with_room(depth <= SHALLOW_TO_PARSE, || parse(&text, source, schema, is_object, optional, output))
-        .unwrap_or_else(|| Err(unparsable()))
+    let refuse = |text: String| output.problem(&text, Vec::new());
+    let Measured { text, depth } = depth::measure(source).map_err(refuse)?;
+    depth::with_room(depth <= SHALLOW_TO_PARSE, || parse(&text, source, declarations, old_self, output))
+        .unwrap_or_else(|| Err(refuse(unparsable())))
 }
 
-fn unparsable() -> Problem {
-    Problem::Compilation("ERROR: <input>:1:1: the expression cannot be parsed".to_owned())
+fn unparsable() -> String {
+    "ERROR: <input>:1:1: the expression cannot be parsed".to_owned()
 }
 
-/// [`compile`] where there is room for it. `text` is what the parser can take of the source.
+/// [`compile`] where there is room for it. `text` is what the parser of the evaluator can take of the source.
 fn parse(
     text: &str,
     source: &str,
-    schema: &Schema,
-    is_object: bool,
-    optional: bool,
+    declarations: &Declarations,
+    old_self: OldSelf,
     output: Output,
 ) -> Result<Program, Problem> {
+    let located = |errors: Vec<Located>| output.problem(&shown::errors(source, &errors), errors);
+    let (tree, mut errors) = match syntax::parse(source) {
+        Ok(tree) => (Some(tree), Vec::new()),
+        Err(Unparsed::Wrong(errors)) => return Err(located(errors)),
+        Err(Unparsed::Foreign(errors)) => (None, errors),
+    };
     // The parser is generated code of another crate, and a definition is input.
     let parsed = catch_unwind(|| {
         Parser::new().enable_optional_syntax(true).max_recursion_depth(RECURSION).parse(text)
-    })
-    .map_err(|_| unparsable())?;
-    let mut expression =
-        parsed.map_err(|errors| Problem::Compilation(errors.to_string().replace("\n| ", "\n | ")))?;
-    if holds_message(&expression) {
-        let text = types::located(source, "{", "message construction is not supported");
-        return Err(Problem::Compilation(text));
+    });
+    let (tree, mut expression) = match (tree, parsed) {
+        (Some(tree), Ok(Ok(expression))) => (tree, expression),
+        (_, parsed) => {
+            if let Ok(Err(foreign)) = parsed {
+                errors.extend(shown::foreign(source, &foreign));
+            }
+            return Err(if errors.is_empty() {
+                output.problem(&unparsable(), errors)
+            } else {
+                located(errors)
+            });
+        }
+    };
+    let checked = checker::check(tree, declarations, old_self).map_err(located)?;
+    if *checked.output() != output.wanted() {
+        return Err(Problem { text: output.misfit().to_owned(), located: Vec::new() });
     }
-    let checked = types::check(&expression, source, schema, is_object, optional, output);
-    if !checked.errors.is_empty() {
-        return Err(Problem::Compilation(checked.errors.join("\n")));
+    if let Some(reason) = checker::unplanned(&checked) {
+        return Err(Problem { text: output.unplanned(&reason.text), located: vec![reason] });
     }
-    if !checked.fits {
-        return Err(Problem::Output);
-    }
-    let uses_old_self = expression.references().has_variable("oldSelf");
+    let cost = cost::estimate(&checked, declarations);
     let loops = Loops::instrument(&mut expression);
-    Ok(Program { depth: depth::of(&expression), expression, loops, uses_old_self })
+    Ok(Program {
+        depth: depth::of(&expression),
+        expression,
+        loops,
+        cost,
+        uses_old_self: checked.uses_old_self,
+    })
 }
 
-/// The evaluator does not know messages of protobuf.
-fn holds_message(expression: &IdedExpr) -> bool {
-    match &expression.expr {
-        Expr::Struct(_) | Expr::Unspecified => true,
-        Expr::Ident(_) | Expr::Literal(_) => false,
-        Expr::Select(select) => holds_message(&select.operand),
-        Expr::List(list) => list.elements.iter().any(holds_message),
-        Expr::Call(call) => {
-            call.target.as_deref().is_some_and(holds_message) || call.args.iter().any(holds_message)
+impl Output {
+    fn wanted(self) -> Type {
+        match self {
+            Self::Bool => Type::Bool,
+            Self::String => Type::String,
         }
-        Expr::Map(map) => map.entries.iter().any(|entry| match &entry.expr {
-            EntryExpr::StructField(_) => true,
-            EntryExpr::MapEntry(entry) => holds_message(&entry.key) || holds_message(&entry.value),
-        }),
-        Expr::Comprehension(loops) => {
-            [&loops.iter_range, &loops.accu_init, &loops.loop_cond, &loops.loop_step, &loops.result]
-                .into_iter()
-                .any(holds_message)
+    }
+
+    fn misfit(self) -> &'static str {
+        match self {
+            Self::Bool => "cel expression must evaluate to a bool",
+            Self::String => "messageExpression must evaluate to a string",
         }
+    }
+
+    /// What a server says about an expression that it cannot get ready to run.
+    fn unplanned(self, reason: &str) -> String {
+        match self {
+            Self::Bool => format!("program instantiation failed: {reason}"),
+            Self::String => format!("messageExpression instantiation failed: {reason}"),
+        }
+    }
+
+    fn problem(self, text: &str, located: Vec<Located>) -> Problem {
+        let what = match self {
+            Self::Bool => "",
+            Self::String => "messageExpression ",
+        };
+        Problem { text: format!("{what}compilation failed: {text}"), located }
     }
 }
 
@@ -222,7 +250,7 @@ pub(super) fn convert(function: &'static str, text: &str) -> Option<Value> {
         _ => "duration(self)",
     };
     let expression = Parser::new().parse(program).ok()?;
-    let program = Program { expression, depth: 0, loops: Loops::default(), uses_old_self: false };
+    let program = Program { expression, depth: 0, loops: Loops::default(), cost: 0, uses_old_self: false };
     program.evaluate(&Value::String(Arc::new(text.to_owned())), None).ok()
 }
 

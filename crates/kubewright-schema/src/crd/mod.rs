@@ -94,7 +94,7 @@ pub fn default_crd(crd: &mut Value) {
 /// ```
 pub fn validate_crd(crd: &Value) -> ErrorList {
     let mut errors = metadata(crd);
-    errors.extend(spec::validate(&crd["spec"], true));
+    errors.extend(spec::validate(&crd["spec"], None, true));
     errors.extend(status(crd));
     errors.extend(approval(crd, None));
     errors.extend(preserve_unknown_fields(crd, None));
@@ -107,7 +107,7 @@ pub fn validate_crd_update(new: &Value, old: &Value) -> ErrorList {
     let established = is_established(old);
     let mut errors =
         validate_object_meta_update(&new["metadata"], &old["metadata"], &FieldPath::new("metadata"));
-    errors.extend(spec::validate(&new["spec"], !established));
+    errors.extend(spec::validate(&new["spec"], Some(&old["spec"]), !established));
     for (names, fixed) in [
         (&["scope"][..], established),
         (&["names", "kind"][..], established),

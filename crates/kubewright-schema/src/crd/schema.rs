@@ -10,6 +10,7 @@ use super::{
     text,
 };
 use crate::{
+    cel::Cardinality,
     error::{ErrorList, FieldError, FieldPath},
     jsonpath::{Brackets, resolve},
     structural::{Schema, Structural},
@@ -42,8 +43,15 @@ const OBJECT_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 const REASONS: [&str; 4] =
     ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-/// Checks the schema below `path`, which is `spec.validation` or the schema of a version.
-pub(super) fn validate(schema: &Value, has_status: bool, path: &FieldPath, errors: &mut ErrorList) {
+/// Checks the schema below `path`, which is `spec.validation` or the schema of a version. The schema of a version that
+/// `is_stored` with it may have expressions that are too expensive by themselves.
+pub(super) fn validate(
+    schema: &Value,
+    has_status: bool,
+    is_stored: bool,
+    path: &FieldPath,
+    errors: &mut ErrorList,
+) {
     if schema.is_null() {
         return;
     }
@@ -67,10 +75,16 @@ pub(super) fn validate(schema: &Value, has_status: bool, path: &FieldPath, error
             found.extend(breaches);
         }
     }
-    let mut checker = Checker { path, errors: ErrorList::new(), rule_errors: ErrorList::new() };
+    let mut checker = Checker {
+        path,
+        errors: ErrorList::new(),
+        rules: rules::Rules::new(is_stored),
+        rule_errors: ErrorList::new(),
+    };
     checker.node(schema, readable.as_deref(), &Place::default(), true);
     found.extend(checker.errors);
     found.extend(checker.rule_errors);
+    found.extend(checker.rules.total(&checker.path));
     found.deduplicate();
     errors.extend(found);
 }
@@ -121,8 +135,10 @@ fn root_fields(schema: &Value, path: &FieldPath) -> Option<FieldError> {
 }
 
 /// What the nodes above a node say about it.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Place {
+    /// How often the node can be in an object.
+    cardinality: Cardinality,
     /// Why there may be no default.
     no_defaults: Option<String>,
     inside_meta: bool,
@@ -130,9 +146,24 @@ struct Place {
     unrelated: Option<FieldPath>,
 }
 
+impl Place {
+    /// The place of a part of a node.
+    fn below(&self, parent: Option<&Schema>) -> Self {
+        let cardinality = parent.map_or(self.cardinality, |parent| self.cardinality.below(parent));
+        Self { cardinality, ..self.clone() }
+    }
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self { cardinality: Cardinality::ONE, no_defaults: None, inside_meta: false, unrelated: None }
+    }
+}
+
 struct Checker {
     path: FieldPath,
     errors: ErrorList,
+    rules: rules::Rules,
     /// What is wrong with expressions, which is said last.
     rule_errors: ErrorList,
 }
@@ -169,7 +200,8 @@ impl Checker {
         self.rules(schema);
         // Errors here or below would mostly be echoed by the compiler.
         if let Some(structural) = structural.filter(|_| self.errors.len() == before) {
-            let problems = rules::validate(structural, &self.path, place.unrelated.as_ref());
+            let problems =
+                self.rules.validate(structural, &self.path, place.cardinality, place.unrelated.as_ref());
             self.rule_errors.extend(problems);
         }
     }
@@ -191,7 +223,7 @@ impl Checker {
     }
 
     fn items(&mut self, schema: &Value, structural: Option<&Schema>, place: &Place) {
-        let mut below = place.clone();
+        let mut below = place.below(structural);
         if schema["x-kubernetes-list-type"] != "map" && below.unrelated.is_none() {
             below.unrelated = Some(self.path.clone());
         }
@@ -225,7 +257,7 @@ impl Checker {
                 "additionalProperties and properties are mutual exclusive",
             );
         }
-        let mut below = place.clone();
+        let mut below = place.below(structural);
         if place.inside_meta {
             below.no_defaults = Some("inside additionalProperties applying to object metadata".to_owned());
         }
@@ -234,10 +266,10 @@ impl Checker {
         self.below("additionalProperties", None, additional, structural, &below);
     }
 
-    fn properties(&mut self, schema: &Value, structural: Option<&Schema>, place: &Place, is_root: bool) {
+    fn properties(&mut self, schema: &Value, parent: Option<&Schema>, place: &Place, is_root: bool) {
         let is_object = is_root || schema["x-kubernetes-embedded-resource"] == true;
         for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-            let mut below = place.clone();
+            let mut below = place.below(parent);
             if is_object && OBJECT_FIELDS.contains(&name.as_str()) {
                 below.inside_meta = true;
                 if is_root {
@@ -245,7 +277,7 @@ impl Checker {
                 }
             }
             let structural =
-                structural.and_then(|structural| structural.properties.get(name)).map(|schema| &**schema);
+                parent.and_then(|structural| structural.properties.get(name)).map(|schema| &**schema);
             self.below("properties", Some(name), property, structural, &below);
         }
     }

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{
-    conversion, names, schema,
+    conversion, items, names, schema,
     shared::{Part, Spec, Version},
     text, version,
 };
@@ -13,9 +13,10 @@ use crate::{
 };
 
 /// Checks a spec. With `any_ca_bundle`, the certificates of a webhook may be anything: they count once the definition
-/// is established.
-pub(super) fn validate(spec: &Value, any_ca_bundle: bool) -> ErrorList {
+/// is established. `old` is the stored spec on an update.
+pub(super) fn validate(spec: &Value, old: Option<&Value>, any_ca_bundle: bool) -> ErrorList {
     let path = FieldPath::new("spec");
+    let stored = Stored(old);
     let spec = Spec::new(spec);
     let mut errors = ErrorList::new();
     group_and_scope(spec.spec, &path, &mut errors);
@@ -27,10 +28,10 @@ pub(super) fn validate(spec: &Value, any_ca_bundle: bool) -> ErrorList {
         let detail = "must be false in order to use defaults in the schema";
         errors.push(FieldError::invalid(&path.child("preserveUnknownFields"), true, detail));
     }
-    versions(&spec, &path, &mut errors);
+    versions(&spec, stored, &path, &mut errors);
     required_names(&spec.spec["names"], &path, &mut errors);
     errors.extend(names::validate(&spec.spec["names"], &path.child("names")));
-    shared_parts(&spec, &path, &mut errors);
+    shared_parts(&spec, stored, &path, &mut errors);
     let conversion = &spec.spec["conversion"];
     let strategy = text(&conversion["strategy"]);
     if preserves && !conversion.is_null() && strategy != "None" {
@@ -39,6 +40,21 @@ pub(super) fn validate(spec: &Value, any_ca_bundle: bool) -> ErrorList {
     }
     errors.extend(conversion::validate(conversion, any_ca_bundle, &path.child("conversion")));
     errors
+}
+
+/// The spec that is stored, if there is one.
+#[derive(Clone, Copy)]
+struct Stored<'a>(Option<&'a Value>);
+
+impl Stored<'_> {
+    /// Whether the version of the same name has the same schema.
+    fn has_schema_of(self, version: &Value) -> bool {
+        let versions = items(self.0.and_then(|old| old.get("versions")));
+        versions
+            .iter()
+            .find(|stored| stored["name"] == version["name"])
+            .is_some_and(|stored| stored["schema"] == version["schema"])
+    }
 }
 
 /// The error of a value that is not one of the known ones. An empty value is missing.
@@ -78,7 +94,7 @@ fn schemas_are_there(spec: &Spec<'_>, path: &FieldPath, errors: &mut ErrorList) 
     }
 }
 
-fn versions(spec: &Spec<'_>, path: &FieldPath, errors: &mut ErrorList) {
+fn versions(spec: &Spec<'_>, stored: Stored<'_>, path: &FieldPath, errors: &mut ErrorList) {
     let path = path.child("versions");
     let mut seen = BTreeSet::new();
     let mut unique = true;
@@ -93,7 +109,8 @@ fn versions(spec: &Spec<'_>, path: &FieldPath, errors: &mut ErrorList) {
         let named = spec.versions.iter().find(|other| other.version["name"] == version.version["name"]);
         let own = named.and_then(|named| named.part(Part::Subresources));
         let subresources = own.or(spec.part(Part::Subresources));
-        version::validate(version, has_status(subresources), &path, errors);
+        let is_stored = stored.has_schema_of(version.version);
+        version::validate(version, has_status(subresources), is_stored, &path, errors);
     }
     let all = || format!("[{}]", spec.versions.iter().map(Version::shown).collect::<Vec<_>>().join(","));
     let mut misfit = |detail: &str| {
@@ -117,7 +134,7 @@ fn required_names(names: &Value, path: &FieldPath, errors: &mut ErrorList) {
     }
 }
 
-fn shared_parts(spec: &Spec<'_>, path: &FieldPath, errors: &mut ErrorList) {
+fn shared_parts(spec: &Spec<'_>, stored: Stored<'_>, path: &FieldPath, errors: &mut ErrorList) {
     // The first version of the internal form stands at the top as well.
     if let Some(first) = spec.versions.first() {
         errors.extend(names::label(text(&first.version["name"]), &path.child("version")));
@@ -126,7 +143,15 @@ fn shared_parts(spec: &Spec<'_>, path: &FieldPath, errors: &mut ErrorList) {
     if let Some(shared) = shared_schema {
         let any_status = has_status(spec.part(Part::Subresources))
             || spec.versions.iter().any(|version| has_status(version.part(Part::Subresources)));
-        schema::validate(&shared["openAPIV3Schema"], any_status, &path.child("validation"), errors);
+        // A real server asks for the first version only.
+        let is_stored = spec.versions.first().is_some_and(|first| stored.has_schema_of(first.version));
+        schema::validate(
+            &shared["openAPIV3Schema"],
+            any_status,
+            is_stored,
+            &path.child("validation"),
+            errors,
+        );
     }
     if let Some(subresources) = spec.part(Part::Subresources) {
         version::subresources(subresources, &path.child("subresources"), errors);

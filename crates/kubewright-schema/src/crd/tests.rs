@@ -210,7 +210,7 @@ fn schemas() {
             ".x-kubernetes-validations[0].rule: Invalid value: {\"Rule\":\"self.\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}: compilation failed: ",
         ),
         (
-            json!({"type": "array", "items": {"type": "string", "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}}),
+            json!({"type": "array", "maxItems": 1, "items": {"type": "string", "maxLength": 1, "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}}),
             ".items.x-kubernetes-validations[0].rule: Invalid value: \"self == oldSelf\": oldSelf cannot be used on the uncorrelatable portion of the schema within spec.validation.openAPIV3Schema.properties[x]",
         ),
         (

@@ -18,12 +18,18 @@ const COLUMN_FORMATS: [&str; 8] =
     ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
 const MOST_SELECTABLE_FIELDS: i64 = 8;
 
-/// Checks what a version does not share with the others.
-pub(super) fn validate(version: &Version<'_>, has_status: bool, path: &FieldPath, errors: &mut ErrorList) {
+/// Checks what a version does not share with the others. `is_stored` tells whether its schema is stored already.
+pub(super) fn validate(
+    version: &Version<'_>,
+    has_status: bool,
+    is_stored: bool,
+    path: &FieldPath,
+    errors: &mut ErrorList,
+) {
     deprecation(version.version, path, errors);
     let own_schema = version.part(Part::Schema).map(|schema| &schema["openAPIV3Schema"]);
     if let Some(own) = own_schema {
-        schema::validate(own, has_status, &path.child("schema"), errors);
+        schema::validate(own, has_status, is_stored, &path.child("schema"), errors);
     }
     if let Some(own) = version.part(Part::Subresources) {
         subresources(own, &path.child("subresources"), errors);

@@ -6,7 +6,7 @@ use super::{
     AdditionalProperties, Format, ListType, MapType, Pattern, Rule, Schema, SchemaType, Structural, Subtree,
 };
 use crate::{
-    cel::Compiled,
+    cel::{Compiled, Declarations},
     error::{ErrorList, FieldError, FieldPath},
 };
 
@@ -313,15 +313,13 @@ impl Reader {
 
 /// Rules are compiled once the schema they talk about is complete.
 fn compile_rules(schema: &mut Schema, is_object: bool) {
+    if schema.validations.is_empty() {
+        return;
+    }
     let mut rules = std::mem::take(&mut schema.validations);
+    let declarations = Declarations::new(schema, is_object);
     for rule in &mut rules {
-        rule.compiled = Compiled::new(
-            &rule.rule,
-            &rule.message_expression,
-            schema,
-            is_object,
-            rule.optional_old_self == Some(true),
-        );
+        rule.compiled = Compiled::new(rule, declarations.as_ref());
     }
     schema.validations = rules;
 }

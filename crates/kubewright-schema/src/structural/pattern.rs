@@ -29,11 +29,16 @@ impl Pattern {
     ///
     /// If Go would not compile it either, or if the compiled form would be unreasonably large.
     pub fn new(source: &str) -> Result<Self, InvalidPattern> {
-        let regex = Regex::new(&translate(source)).map_err(|error| {
+        let regex = Regex::new(&translate(source)?).map_err(|error| {
             // The crate draws a diagram over several lines; its last line says what is wrong.
             let text = error.to_string();
             let reason = text.trim_end().lines().last().unwrap_or_default();
-            InvalidPattern(format!("{}: `{source}`", reason.trim_start_matches("error: ")))
+            let reason = match reason.trim_start_matches("error: ") {
+                "unclosed group" => "missing closing )",
+                "unopened group" => "unexpected )",
+                other => other,
+            };
+            InvalidPattern(format!("{reason}: `{source}`"))
         })?;
         Ok(Self { source: source.to_owned(), regex })
     }
@@ -67,18 +72,47 @@ impl Display for Pattern {
     }
 }
 
-fn translate(source: &str) -> String {
+fn translate(source: &str) -> Result<String, InvalidPattern> {
     let mut out = String::with_capacity(source.len() + 16);
     let mut chars = source.chars().peekable();
+    // The operator before, which Go does not let another one follow.
+    let mut repetition = String::new();
     while let Some(c) = chars.next() {
+        if let Some(mut operator) = repetition_operator(c, &chars) {
+            for _ in 1..operator.len() {
+                chars.next();
+            }
+            operator.extend(chars.next_if_eq(&'?'));
+            if !repetition.is_empty() {
+                return Err(InvalidPattern(format!(
+                    "invalid nested repetition operator: `{repetition}{operator}`"
+                )));
+            }
+            out.push_str(&operator);
+            repetition = operator;
+            continue;
+        }
+        repetition.clear();
         match c {
             '\\' => escape(&mut chars, &mut out),
             '[' => class(&mut chars, &mut out),
-            '{' if !is_repetition(chars.clone()) => out.push_str("\\{"),
+            '{' => out.push_str("\\{"),
             c => out.push(c),
         }
     }
-    out
+    Ok(out)
+}
+
+/// The operator that starts with `c`, if it is one that repeats.
+fn repetition_operator(c: char, rest: &Peekable<Chars<'_>>) -> Option<String> {
+    match c {
+        '*' | '+' | '?' => Some(c.to_string()),
+        '{' if is_repetition(rest.clone()) => {
+            let inner = rest.clone().take_while(|&c| c != '}');
+            Some("{".chars().chain(inner).chain(['}']).collect())
+        }
+        _ => None,
+    }
 }
 
 /// Whether the text after `{` is a repetition count. Go takes any other brace literally.
@@ -248,6 +282,7 @@ mod tests {
             (r"^[[:alpha:]]+$", "abc", true),
             (r"^[\s\S]*$", "a\nb", true),
             (r"foo", "a foo b", true),
+            (r"^(?:a*?)+b??$", "aa", true),
             (r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?)$", "a-b", true),
         ];
         for (pattern, text, matches) in cases {
@@ -257,7 +292,7 @@ mod tests {
 
     #[test]
     fn broken_patterns_are_errors() {
-        for pattern in ["(", "[a", "*", "\\", "(?=a)", "a{3,2}"] {
+        for pattern in ["(", "[a", "*", "\\", "(?=a)", "a{3,2}", "a**", "a+?*", "a{2}{3}", "a???"] {
             assert!(Pattern::new(pattern).is_err(), "{pattern}");
         }
     }
