@@ -41,7 +41,8 @@ impl Output {
 
     /// One line of plain or single-quoted text.
     fn folded(&mut self, text: &str, fold_to: Option<usize>, quoted: bool) {
-        let mut after_space = false;
+        // A space right after the quote stays there.
+        let mut after_space = quoted;
         let mut characters = text.chars().peekable();
         while let Some(character) = characters.next() {
             let single_space =
@@ -169,6 +170,14 @@ mod tests {
         assert_eq!(to_string(&json!({"k": format!("it's: {x} b")})), format!("k: 'it''s: {x}\n  b'\n"));
         assert_eq!(to_string(&json!({"k": format!("\t{x} b")})), format!("k: \"\\t{x}\n  b\"\n"));
         assert_eq!(to_string(&json!({"k": format!("\t{x}  b")})), format!("k: \"\\t{x}\n  \\ b\"\n"));
+    }
+
+    #[test]
+    fn a_space_next_to_a_quote_is_not_folded() {
+        let key = "k".repeat(90);
+        assert_eq!(to_string(&json!({ &key: " a: b" })), format!("{key}: ' a:\n  b'\n"));
+        assert_eq!(to_string(&json!({ &key: "a: " })), format!("{key}: 'a: '\n"));
+        assert_eq!(to_string(&json!({ &key: " \t " })), format!("{key}: \" \\t \"\n"));
     }
 
     #[test]

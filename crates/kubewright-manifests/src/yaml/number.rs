@@ -14,9 +14,10 @@ pub(super) fn text(number: &Number) -> String {
 }
 
 fn float_text(float: f64) -> String {
-    // Go's JSON has no exponent below 1e21, and what then reads as a 64 bit integer is one.
-    if float.fract() == 0.0 && float > -9.3e18 && float < 1.9e19 {
-        let digits = format!("{float:.0}");
+    // Go's JSON has no exponent below 1e21, and what then reads as a 64 bit integer is one. Its digits after those
+    // that tell the float from its neighbours are zeros, as here.
+    if float.fract() == 0.0 && float.abs() < 1e21 {
+        let digits = float.to_string();
         if digits == "-0" {
             return "0".to_owned();
         }
@@ -24,7 +25,7 @@ fn float_text(float: f64) -> String {
             return digits;
         }
     }
-    let scientific = format!("{float:e}");
+    let scientific = shortest(float);
     let Some((mantissa, exponent)) =
         scientific.split_once('e').and_then(|(m, e)| Some((m, e.parse::<i32>().ok()?)))
     else {
@@ -35,6 +36,15 @@ fn float_text(float: f64) -> String {
     }
     let sign = if exponent < 0 { '-' } else { '+' };
     format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs())
+}
+
+/// The fewest digits that tell `float` from its neighbours, with an exponent. If two numbers with as many digits are
+/// equally near, Rust takes the greater and Go the one whose last digit is even.
+fn shortest(float: f64) -> String {
+    let shortest = format!("{float:e}");
+    let digits = shortest.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
+    let nearest = format!("{float:.*e}", digits.saturating_sub(1));
+    if nearest.parse() == Ok(float) { nearest } else { shortest }
 }
 
 #[cfg(test)]
@@ -56,8 +66,9 @@ mod tests {
         assert_eq!(float(1.0), "1");
         assert_eq!(float(-0.0), "0");
         assert_eq!(float(1e6), "1000000");
-        assert_eq!(float(9.223_372_036_854_776e18), "9223372036854775808");
-        assert_eq!(float(-9.223_372_036_854_776e18), "-9223372036854775808");
+        assert_eq!(float(1.309_423_158_101_033e17), "130942315810103300");
+        assert_eq!(float(9.223_372_036_854_776e18), "9223372036854776000");
+        assert_eq!(float(-9.223_372_036_854_776e18), "-9.223372036854776e+18");
         assert_eq!(float(1e20), "1e+20");
         assert_eq!(float(1e21), "1e+21");
     }
@@ -70,6 +81,7 @@ mod tests {
         assert_eq!(float(1e-4), "0.0001");
         assert_eq!(float(1e-7), "1e-07");
         assert_eq!(float(-2.5e-123), "-2.5e-123");
+        assert_eq!(float(1_407_572_586_235_586.25), "1.4075725862355862e+15");
         assert_eq!(float(5e-324), "5e-324");
         assert_eq!(float(f64::MAX), "1.7976931348623157e+308");
     }

@@ -39,7 +39,8 @@ fn merge_sort<V: Copy>(mut entries: Vec<(&str, V)>) -> Vec<(&str, V)> {
 /// Compares two keys as yaml.v2 does.
 ///
 /// Go asks Unicode's general category whether a character is a letter, Rust knows the property Alphabetic, which
-/// includes some marks and numerals besides: keys that first differ in such a character may stand the other way round.
+/// includes combining vowel signs and circled letters besides: keys that first differ in such a character may stand
+/// the other way round.
 pub(super) fn natural(a: &str, b: &str) -> Ordering {
     let common = a.chars().zip(b.chars()).take_while(|(x, y)| x == y);
     let (mut at, mut zeros_count) = (0, false);
@@ -56,7 +57,7 @@ pub(super) fn natural(a: &str, b: &str) -> Ordering {
     let (Some(first_a), Some(first_b)) = (rest_a.chars().next(), rest_b.chars().next()) else {
         return rest_a.len().cmp(&rest_b.len());
     };
-    match (first_a.is_alphabetic(), first_b.is_alphabetic()) {
+    match (is_letter(first_a), is_letter(first_b)) {
         (true, true) => return first_a.cmp(&first_b),
         (true, false) => return Ordering::Greater,
         (false, true) => return Ordering::Less,
@@ -66,6 +67,11 @@ pub(super) fn natural(a: &str, b: &str) -> Ordering {
     let (number_a, digits_a) = leading_number(rest_a, seed);
     let (number_b, digits_b) = leading_number(rest_b, seed);
     number_a.cmp(&number_b).then(digits_a.cmp(&digits_b)).then(first_a.cmp(&first_b))
+}
+
+/// Roman numerals are alphabetic, but their category is that of numbers.
+fn is_letter(character: char) -> bool {
+    character.is_alphabetic() && !character.is_numeric()
 }
 
 /// The number that `text` begins with, its first digits being `seed`, and how many digits it has.
@@ -97,6 +103,14 @@ mod tests {
             ["_x", "Zeta", "a.b", "a/b", "apiVersion"]
         );
         assert_eq!(sorted(&["x-kubernetes-a", "type", "items"]), ["items", "type", "x-kubernetes-a"]);
+    }
+
+    #[test]
+    fn letters_are_those_of_unicode() {
+        assert_eq!(
+            sorted(&["ak", "aé", "a\u{4e2d}", "aⅧ", "a²", "a\u{301}"]),
+            ["a²", "a\u{301}", "aⅧ", "ak", "aé", "a\u{4e2d}"]
+        );
     }
 
     #[test]
