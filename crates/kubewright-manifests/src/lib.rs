@@ -15,6 +15,7 @@
 pub mod diagnostic;
 mod manifests;
 pub mod marker;
+pub mod naming;
 #[cfg(feature = "output")]
 pub mod options;
 #[cfg(feature = "output")]

@@ -1,12 +1,13 @@
 //! Files that controller-gen wrote: read, and written again to the same bytes.
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-};
+mod goldens;
+
+use std::{fs, path::PathBuf};
 
 use kubewright_manifests::yaml;
 use serde_json::Value;
+
+use self::goldens::{goldens, yaml_files};
 
 /// The folders of the test data that have files of controller-gen.
 const FOLDERS: [&str; 4] = ["controller-tools", "derived", "extra", "kubebuilder"];
@@ -22,31 +23,6 @@ const BY_HAND: [&str; 7] = [
     "/webhook/testdata/valid-url/",
 ];
 
-/// The test data, if it is there.
-fn goldens() -> Option<PathBuf> {
-    let root = env::var_os("KUBEWRIGHT_GOLDENS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/goldens"), PathBuf::from);
-    if root.join("controller-tools").is_dir() {
-        return Some(root);
-    }
-    #[allow(clippy::print_stderr, reason = "a test that does nothing has to say so")]
-    {
-        eprintln!("skipped: no test data at {}, see KUBEWRIGHT_GOLDENS", root.display());
-    }
-    None
-}
-
-fn yaml_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            yaml_files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "yaml") {
-            found.push(path);
-        }
-    }
-}
-
 /// Whether controller-gen is the one who wrote a file of the test data, by its place.
 fn is_generated(path: &str) -> bool {
     if path.contains("/kubebuilder/") {
@@ -60,10 +36,7 @@ fn is_generated(path: &str) -> bool {
 #[test]
 fn files_of_controller_gen_are_written_to_the_same_bytes() {
     let Some(root) = goldens() else { return };
-    let mut files = Vec::new();
-    for folder in FOLDERS {
-        yaml_files(&root.join(folder), &mut files);
-    }
+    let mut files: Vec<PathBuf> = FOLDERS.iter().flat_map(|folder| yaml_files(&root.join(folder))).collect();
     files.retain(|path| is_generated(&path.to_string_lossy()));
     assert!(files.len() >= 40, "only {} files", files.len());
     let mut different = Vec::new();

@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(float(1e-4), "0.0001");
         assert_eq!(float(1e-7), "1e-07");
         assert_eq!(float(-2.5e-123), "-2.5e-123");
-        assert_eq!(float(1_407_572_586_235_586.25), "1.4075725862355862e+15");
+        assert_eq!(float(1_407_572_586_235_586.0 + 0.25), "1.4075725862355862e+15");
         assert_eq!(float(5e-324), "5e-324");
         assert_eq!(float(f64::MAX), "1.7976931348623157e+308");
     }
