@@ -36,8 +36,10 @@ pub struct Definition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Target {
-    /// Anywhere in a package: it is about code or about the package as a whole.
+    /// A package as a whole: an inner comment of a file or module, or a comment between items.
     Package,
+    /// Code that is no type: a function, an `impl`, a constant.
+    Code,
     /// A type.
     Type,
     /// The spec of a custom resource, which speaks for the kind.
@@ -321,6 +323,7 @@ impl Target {
     pub fn describe(self) -> &'static str {
         match self {
             Self::Package => "a package",
+            Self::Code => "code",
             Self::Type => "a type",
             Self::Kind => "the spec of a custom resource",
             Self::Field => "a field",

@@ -19,3 +19,5 @@ pub use error::MarkerError;
 #[cfg(feature = "output")]
 pub(crate) use parse::named_arguments;
 pub use parse::parse;
+#[cfg(feature = "source")]
+pub(crate) use parse::parse_on;

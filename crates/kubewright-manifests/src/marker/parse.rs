@@ -33,7 +33,13 @@ use super::{
 /// twice or of the wrong type, and text that no argument takes. The ranges of errors lie within `text`, on the
 /// borders of characters.
 pub fn parse(text: &str, targets: &[Target]) -> Result<Marker, MarkerError> {
-    read(text, targets).map_err(|mut error| {
+    let here = targets.iter().map(|target| target.describe()).collect::<Vec<_>>().join(" or ");
+    parse_on(text, targets, &here)
+}
+
+/// [`parse`] with another word for the place, as in `a function`.
+pub(crate) fn parse_on(text: &str, targets: &[Target], here: &str) -> Result<Marker, MarkerError> {
+    read(text, targets, here).map_err(|mut error| {
         let floor =
             |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let ceiling =
@@ -44,11 +50,11 @@ pub fn parse(text: &str, targets: &[Target]) -> Result<Marker, MarkerError> {
     })
 }
 
-fn read(text: &str, targets: &[Target]) -> Result<Marker, MarkerError> {
+fn read(text: &str, targets: &[Target], here: &str) -> Result<Marker, MarkerError> {
     let head = Head::of(text);
     let found = lookup::find(head.name, head.equals.is_some())
         .ok_or_else(|| lookup::unknown(head.name, 1..1 + head.name.len()))?;
-    let definition = choose(&found, targets, 1..1 + found.written.len())?;
+    let definition = choose(&found, targets, here, 1..1 + found.written.len())?;
     let mut marker = Marker {
         definition,
         name: found.name,
@@ -140,6 +146,7 @@ impl<'t> Head<'t> {
 fn choose(
     found: &Found,
     targets: &[Target],
+    here: &str,
     range: Range<usize>,
 ) -> Result<&'static Definition, MarkerError> {
     if let Some(definition) =
@@ -147,7 +154,6 @@ fn choose(
     {
         return Ok(definition);
     }
-    let here = targets.iter().map(|target| target.describe()).collect::<Vec<_>>().join(" or ");
     let mut places: Vec<&str> = Vec::new();
     for target in found.rows.iter().flat_map(|row| row.targets) {
         // A type that is the spec of a custom resource is a type before all.

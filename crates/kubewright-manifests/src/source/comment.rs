@@ -18,6 +18,8 @@ pub(super) struct Candidate<'t> {
     pub(super) form: Form,
     /// Whether there is code before it on the same line.
     pub(super) is_behind_code: bool,
+    /// Whether a star comes before it, as is usual on the lines of block comments.
+    pub(super) is_behind_star: bool,
 }
 
 /// How a comment is written.
@@ -99,6 +101,7 @@ fn candidate(line: CommentLine<'_>, documents: Documents) -> Option<Candidate<'_
     let whole: &str = &line.text;
     // Lines of a block comment often begin with a star; the compiled type sees it, but people do not.
     let inside = if line.form == Form::Block { whole.trim_start().trim_start_matches('*') } else { whole };
+    let is_behind_star = line.form == Form::Block && whole.trim_start().starts_with('*');
     let Line::Marker(marker) = classify(inside) else { return None };
     let start = marker.as_ptr() as usize - whole.as_ptr() as usize;
     let length = marker.len();
@@ -116,6 +119,7 @@ fn candidate(line: CommentLine<'_>, documents: Documents) -> Option<Candidate<'_
         documents,
         form: line.form,
         is_behind_code: line.is_behind_code,
+        is_behind_star,
     })
 }
 

@@ -3,11 +3,13 @@
 use std::{
     ops::Range,
     path::{Path, PathBuf},
+    sync::OnceLock,
 };
 
 use super::{
     comment::{self, Candidate},
     lexer,
+    subject::{self, Subject},
     test_code::{self, TestCode},
 };
 
@@ -22,6 +24,8 @@ pub struct SourceFile {
     pub(super) package: usize,
     tokens: Vec<lexer::Token>,
     test_code: TestCode,
+    /// Parsing takes most of the time, so it is done once, and only if somebody asks.
+    subjects: OnceLock<Result<Vec<Subject>, String>>,
 }
 
 // === impl SourceFile ===
@@ -31,7 +35,7 @@ impl SourceFile {
         let tokens = lexer::tokens(&text);
         let test_code =
             if text.contains("test") { test_code::find(&text, &tokens) } else { TestCode::default() };
-        Self { path, text, package, tokens, test_code }
+        Self { path, text, package, tokens, test_code, subjects: OnceLock::new() }
     }
 
     /// The lines of its comments that are markers or meant to be, without those of test code.
@@ -42,6 +46,13 @@ impl SourceFile {
         let mut candidates = comment::candidates(&self.text, &self.tokens);
         candidates.retain(|candidate| !self.is_test_code(&candidate.range));
         candidates
+    }
+
+    /// What comments can stand on; if the text is not Rust, why.
+    pub(super) fn subjects(&self) -> Result<&[Subject], &str> {
+        let subjects =
+            self.subjects.get_or_init(|| subject::subjects(&self.text).map_err(|error| error.to_string()));
+        subjects.as_deref().map_err(String::as_str)
     }
 
     pub(super) fn is_test_code(&self, range: &Range<usize>) -> bool {

@@ -306,7 +306,6 @@ fn prologue(text: &str) -> usize {
 }
 
 /// The text of a file with blanks in place of what `syn` does not read, so that positions stay.
-#[cfg(test)]
 pub(super) fn without_prologue(text: &str) -> std::borrow::Cow<'_, str> {
     let end = prologue(text);
     match text.get(end..) {

@@ -1,17 +1,30 @@
 //! Markers in Rust source text: which files a package has, where their markers are, and what these stand on.
 //!
-//! [`Sources::read`] reads the files of a package and of the packages that it depends on by path. [`Sources::markers`]
-//! gives the markers about code (permissions, webhooks) and about packages. It looks at comments alone, so that whole
-//! projects take milliseconds.
+//! [`Sources::read`] reads the files of a package and of the packages that it depends on by path. There are two ways on
+//! from there, because one of them has to be fast:
+//!
+//! * [`Sources::markers`] gives the markers about code (permissions, webhooks) and about packages. It looks at
+//!   comments alone, so that whole projects take milliseconds.
+//! * [`Sources::check`] parses those files that have markers, and says what is wrong with any of them: names,
+//!   arguments, values, and places where they do nothing.
 //!
 //! What is there for tests only is left out of both: everything that `#[cfg(test)]` or `#[test]` takes away from the operator.
 
+mod attributes;
+mod check;
 mod comment;
 mod error;
 mod file;
+mod json_name;
 mod lexer;
 mod package;
+mod placement;
+mod resolve;
+mod subject;
 mod test_code;
+#[cfg(test)]
+mod tests;
+mod values;
 
 pub use error::SourceError;
 pub use file::SourceFile;
@@ -81,6 +94,15 @@ impl Sources {
             files.append(&mut of_package);
         }
         Ok(Self { packages, files })
+    }
+
+    /// Texts that are not on disk, as the sources of one package of this name. Test modules in files of their own stay.
+    #[must_use]
+    pub fn of_texts(package: &str, texts: impl IntoIterator<Item = (PathBuf, String)>) -> Self {
+        Self {
+            packages: vec![Package { name: package.to_owned(), root: PathBuf::new(), targets: Vec::new() }],
+            files: texts.into_iter().map(|(path, text)| SourceFile::new(path, text, 0)).collect(),
+        }
     }
 
     /// The markers about code and packages, in the order of files and lines, and what is wrong with markers that

@@ -28,7 +28,7 @@ const FIELD: &[Target] = &[Target::Field];
 /// The target of what is about a package.
 const PACKAGE: &[Target] = &[Target::Package];
 /// The targets of what is about code, and may stand wherever that is.
-const ANYWHERE: &[Target] = &[Target::Package, Target::Type, Target::Kind, Target::Field];
+const ANYWHERE: &[Target] = &[Target::Package, Target::Code, Target::Type, Target::Kind, Target::Field];
 
 /// A part of the table, with its heading.
 #[derive(Clone, Copy, Debug)]
