@@ -9,6 +9,8 @@ use kube_cel::cel::{
     objects::Key,
 };
 
+use super::functions;
+
 /// What one expression may cost.
 pub(super) const PER_CALL: u64 = 1_000_000;
 
@@ -150,7 +152,8 @@ impl Loops {
                 list.elements.iter_mut().for_each(|element| self.visit(element, body));
             }
             Expr::Call(call) => {
-                makes = call.func_name == operators::ADD && !is_accumulation(call);
+                makes = call.func_name == operators::ADD && !is_accumulation(call)
+                    || call.func_name == functions::INSERT;
                 call.target.iter_mut().for_each(|target| self.visit(target, body));
                 call.args.iter_mut().for_each(|argument| self.visit(argument, body));
             }

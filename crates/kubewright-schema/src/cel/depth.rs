@@ -17,11 +17,8 @@ const DEEPEST_BRACKETS: usize = 96;
 /// The deepest tree of operators, by the text.
 const DEEPEST: usize = 500;
 
-/// The deepest tree by the text that is parsed where the caller is.
-pub(super) const SHALLOW_TO_PARSE: usize = 2;
-
-/// The deepest tree that is evaluated where the caller is, which needs less than the parser.
-pub(super) const SHALLOW_TO_EVALUATE: usize = 20;
+/// The deepest tree that work is done on where the caller is.
+pub(super) const SHALLOW: usize = 20;
 
 /// The stack for deep expressions, enough for unoptimized code. Pages that are not touched cost nothing.
 const STACK: usize = 256 << 20;

@@ -1,13 +1,13 @@
 //! The CEL rules of `x-kubernetes-validations`.
 //!
 //! Before a rule runs: `program.rs` compiles expressions when a schema is read. `syntax` parses them to a tree with places,
-//! `declaration.rs` says what of the schema they see, `checker` finds the types of everything in them and `cost` what they
-//! cost at most. `shown.rs` puts errors in the words of a server, and `report.rs` is what all this says about a schema.
+//! `declaration.rs` says what of the schema they see, `checker` finds the types of everything in them, `cost` what they
+//! cost at most, and `plan.rs` makes the tree that is evaluated. `shown.rs` puts errors in the words of a server, and
+//! `report.rs` is what all this says about a schema.
 //!
 //! When it runs: `value.rs` turns JSON into CEL values, `check.rs` walks an object and evaluates the rules it meets,
 //! `depth.rs` and `budget.rs` keep expressions from the end of the stack and of patience. The evaluator is the `cel` crate
-//! with the functions of `kube-cel`; what they do not have yet (comprehensions with two variables, `sortBy`) fails when it
-//! is evaluated.
+//! with the functions of `kube-cel` and those of `functions.rs`.
 //!
 //! Start at [`Schema::validate_rules`] and [`check_rules`].
 
@@ -17,7 +17,9 @@ mod checker;
 mod cost;
 mod declaration;
 mod depth;
+mod functions;
 mod names;
+mod plan;
 mod program;
 mod report;
 mod shown;

@@ -14,9 +14,9 @@ use super::{
     checker::{self, OldSelf, Type},
     cost,
     declaration::Declarations,
-    depth::{self, Measured, SHALLOW_TO_EVALUATE, SHALLOW_TO_PARSE},
-    shown,
-    syntax::{self, Located, Unparsed},
+    depth::{self, Measured, SHALLOW},
+    functions, plan, shown,
+    syntax::{self, Located, Place, Tree, Unparsed},
 };
 use crate::structural::Rule;
 
@@ -26,9 +26,10 @@ const RECURSION: u16 = 250;
 thread_local! {
     // Registering the functions costs more than most rules, and contexts do not move between threads.
     static FUNCTIONS: Context<'static> = {
-        let mut functions = Context::default().with_all();
-        budget::register(&mut functions);
-        functions
+        let mut context = Context::default().with_all();
+        functions::register(&mut context);
+        budget::register(&mut context);
+        context
     };
 }
 
@@ -117,47 +118,52 @@ fn compile(
     old_self: OldSelf,
     output: Output,
 ) -> Result<Program, Problem> {
-    let refuse = |text: String| output.problem(&text, Vec::new());
-    let Measured { text, depth } = depth::measure(source).map_err(refuse)?;
-    depth::with_room(depth <= SHALLOW_TO_PARSE, || parse(&text, source, declarations, old_self, output))
-        .unwrap_or_else(|| Err(refuse(unparsable())))
+    let unplaced = |text: String| output.problem(&text, Vec::new());
+    let no_memory =
+        || unplaced("ERROR: <input>:1:1: there is no memory to compile the expression".to_owned());
+    let located = |errors: Vec<Located>| output.problem(&shown::errors(source, &errors), errors);
+    let measured = depth::measure(source).map_err(unplaced)?;
+    let parsed =
+        depth::with_room(measured.depth <= SHALLOW, || syntax::parse(source)).ok_or_else(no_memory)?;
+    let tree = parsed.map_err(|unparsed| {
+        located(match unparsed {
+            Unparsed::Wrong(errors) => errors,
+            Unparsed::Foreign(errors) => foreign(errors, source, &measured),
+        })
+    })?;
+    depth::with_room(tree.depth() <= SHALLOW, || check(tree, source, declarations, old_self, output))
+        .unwrap_or_else(|| Err(no_memory()))
 }
 
-fn unparsable() -> String {
-    "ERROR: <input>:1:1: the expression cannot be parsed".to_owned()
+/// What is wrong with a text that is not of the language, by the parser of the `cel` crate.
+fn foreign(mut errors: Vec<Located>, source: &str, measured: &Measured) -> Vec<Located> {
+    // It is generated code, and a definition is input.
+    let parse = || {
+        catch_unwind(|| {
+            Parser::new().enable_optional_syntax(true).max_recursion_depth(RECURSION).parse(&measured.text)
+        })
+    };
+    let found = depth::with_room(false, || match parse() {
+        Ok(Err(found)) => shown::foreign(source, &found),
+        Ok(Ok(_)) | Err(_) => Vec::new(),
+    });
+    errors.extend(found.unwrap_or_default());
+    if errors.is_empty() {
+        let text = "the expression cannot be parsed".to_owned();
+        errors.push(Located { place: Place::default(), text });
+    }
+    errors
 }
 
-/// [`compile`] where there is room for it. `text` is what the parser of the evaluator can take of the source.
-fn parse(
-    text: &str,
+/// Checks a tree and makes it ready to run.
+fn check(
+    tree: Tree,
     source: &str,
     declarations: &Declarations,
     old_self: OldSelf,
     output: Output,
 ) -> Result<Program, Problem> {
     let located = |errors: Vec<Located>| output.problem(&shown::errors(source, &errors), errors);
-    let (tree, mut errors) = match syntax::parse(source) {
-        Ok(tree) => (Some(tree), Vec::new()),
-        Err(Unparsed::Wrong(errors)) => return Err(located(errors)),
-        Err(Unparsed::Foreign(errors)) => (None, errors),
-    };
-    // The parser is generated code of another crate, and a definition is input.
-    let parsed = catch_unwind(|| {
-        Parser::new().enable_optional_syntax(true).max_recursion_depth(RECURSION).parse(text)
-    });
-    let (tree, mut expression) = match (tree, parsed) {
-        (Some(tree), Ok(Ok(expression))) => (tree, expression),
-        (_, parsed) => {
-            if let Ok(Err(foreign)) = parsed {
-                errors.extend(shown::foreign(source, &foreign));
-            }
-            return Err(if errors.is_empty() {
-                output.problem(&unparsable(), errors)
-            } else {
-                located(errors)
-            });
-        }
-    };
     let checked = checker::check(tree, declarations, old_self).map_err(located)?;
     if *checked.output() != output.wanted() {
         return Err(Problem { text: output.misfit().to_owned(), located: Vec::new() });
@@ -166,6 +172,7 @@ fn parse(
         return Err(Problem { text: output.unplanned(&reason.text), located: vec![reason] });
     }
     let cost = cost::estimate(&checked, declarations);
+    let mut expression = plan::expression(&checked);
     let loops = Loops::instrument(&mut expression);
     Ok(Program {
         depth: depth::of(&expression),
@@ -212,7 +219,7 @@ impl Program {
     /// Evaluates the expression, and takes what it costs from `budget`.
     pub(super) fn run(&self, value: &Value, old: Option<&Value>, budget: &mut u64) -> Result<Value, Failure> {
         let limit = (*budget).min(budget::PER_CALL);
-        let evaluated = depth::with_room(self.depth <= SHALLOW_TO_EVALUATE, || {
+        let evaluated = depth::with_room(self.depth <= SHALLOW, || {
             let values: Vec<&Value> = [Some(value), old].into_iter().flatten().collect();
             budget::metered(&self.loops, &values, limit, || self.evaluate(value, old))
         });

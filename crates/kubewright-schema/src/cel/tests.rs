@@ -12,7 +12,7 @@ fn schema(rule: &Value) -> Structural {
         "type": "object",
         "x-kubernetes-validations": [rule],
         "properties": {
-            "min": {"type": "integer"}, "max": {"type": "integer"}, "name": {"type": "string"},
+            "min": {"type": "integer"}, "max": {"type": "integer"}, "name": {"type": "string"}, "namespace": {"type": "string"},
             "ratio": {"type": "number"}, "port": {"x-kubernetes-int-or-string": true},
             "since": {"type": "string", "format": "date-time"}, "a-b": {"type": "string"},
             "labels": {"type": "object", "additionalProperties": {"type": "string"}},
@@ -43,13 +43,19 @@ fn rules_that_hold_stay_silent() {
         "self.a__dash__b == 'x'",
         "'k.x/y' in self.labels && self.labels['k.x/y'] == 'v'",
         "self.labels.all(k, self.labels[k] == 'v')",
+        "type(self.port) == int && type(self.name) == string && type(self.labels) == map",
+        "self.namespace == 'n' && self.__namespace__ == 'n' && has(self.namespace) && self.?namespace.orValue('') == 'n'",
+        "self.labels.all(k, v, k == 'k.x/y' && v == 'v') && self.items.exists(i, item, i == 1 && item.v == 2)",
+        "self.items.transformList(i, item, item.v + i) == [1, 3] && self.labels.transformMap(k, v, k + v)['k.x/y'] == 'k.x/yv'",
+        "self.labels.transformMapEntry(k, v, {v: k}) == {'v': 'k.x/y'} && self.items.existsOne(i, item, item.v == 2)",
+        "self.items.sortBy(i, -i.v)[0].v == 2 && self.?name.optMap(n, n + 'b').orValue('') == 'abcb'",
         "self.items.exists(i, i.v == 2) && self.items.map(i, i.v).sum() == 3",
         "!has(self.labels) || size(self.labels) < 5",
         "self.?name.orValue('none') == 'abc'",
         "quantity('1Gi').isGreaterThan(quantity('1Mi'))",
     ] {
         let spec = json!({
-            "min": 1, "max": 2, "name": "abc", "ratio": 2, "port": 80, "since": "2024-01-01T00:00:00Z", "a-b": "x",
+            "min": 1, "max": 2, "name": "abc", "namespace": "n", "ratio": 2, "port": 80, "since": "2024-01-01T00:00:00Z", "a-b": "x",
             "labels": {"k.x/y": "v"}, "items": [{"v": 1}, {"v": 2}],
         });
         assert_eq!(errors(&json!({"rule": rule}), &spec), Vec::<String>::new(), "{rule}");

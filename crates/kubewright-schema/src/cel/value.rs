@@ -11,7 +11,7 @@ use kube_cel::cel::{
 use serde_json::Value;
 
 use super::{names, program};
-use crate::structural::{Format, Schema, SchemaType, TextFormat};
+use crate::structural::{Schema, SchemaType};
 
 /// What is wrong with a value that is not of the type of its schema. That is so where an old breach is tolerated, and
 /// where an integer was written as a float.
@@ -96,15 +96,12 @@ pub(super) fn optional(value: Option<&Cel>) -> Cel {
 
 fn from_text(text: &str, schema: &Schema) -> Cel {
     let plain = || Cel::String(Arc::new(text.to_owned()));
-    match schema.checked_format {
-        Some(Format::Text(TextFormat::Byte)) => {
-            BASE64_STANDARD.decode(text).map_or_else(|_| plain(), |bytes| Cel::Bytes(Arc::new(bytes)))
-        }
-        Some(Format::Text(TextFormat::DateTime)) => program::convert("timestamp", text).unwrap_or_else(plain),
-        Some(Format::Text(TextFormat::Date)) => {
-            program::convert("timestamp", &format!("{text}T00:00:00Z")).unwrap_or_else(plain)
-        }
-        Some(Format::Text(TextFormat::Duration)) => program::convert("duration", text).unwrap_or_else(plain),
+    // Names as written count, while validation forgives dashes.
+    match schema.format.as_str() {
+        "byte" => BASE64_STANDARD.decode(text).map_or_else(|_| plain(), |bytes| Cel::Bytes(Arc::new(bytes))),
+        "date-time" => program::convert("timestamp", text).unwrap_or_else(plain),
+        "date" => program::convert("timestamp", &format!("{text}T00:00:00Z")).unwrap_or_else(plain),
+        "duration" => program::convert("duration", text).unwrap_or_else(plain),
         _ => plain(),
     }
 }

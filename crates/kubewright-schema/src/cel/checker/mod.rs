@@ -34,7 +34,6 @@ pub(super) struct Checked {
     /// The overloads that each call may mean.
     overloads: Vec<Vec<&'static str>>,
     /// The fields that have another name at run time.
-    #[allow(dead_code)]
     pub(super) renamed: Vec<(NodeId, String)>,
     /// Whether the expression speaks of the old value.
     pub(super) uses_old_self: bool,

@@ -107,6 +107,17 @@ impl Tree {
         self.nodes.len()
     }
 
+    /// How deep the tree is.
+    pub(in crate::cel) fn depth(&self) -> usize {
+        let mut depths: Vec<usize> = Vec::with_capacity(self.nodes.len());
+        // Nodes are made after those they are made of.
+        for number in 0..self.nodes.len() {
+            let below = |child: NodeId| depths.get(child.0).copied().unwrap_or(0);
+            depths.push(1 + self.children(NodeId(number)).into_iter().map(below).max().unwrap_or(0));
+        }
+        depths.get(self.root.0).copied().unwrap_or(0)
+    }
+
     pub(in crate::cel) fn node(&self, id: NodeId) -> &Node {
         // A number is only ever made for a node of the same tree, and nodes are never removed.
         &self.nodes[id.0]
