@@ -3,13 +3,14 @@
 use super::{Options, node::Node, sentence::ends_sentence, union::describe_variants};
 use crate::Style;
 
-/// Finishes the descriptions of a resolved tree.
-pub(super) fn describe(node: &mut Node, options: &Options) {
+/// Finishes the descriptions of a resolved tree. `limit` is what is said further up.
+pub(super) fn describe(node: &mut Node, options: &Options, limit: Option<usize>) {
+    let limit = node.description_limit.or(limit);
     let mut text = node.text("description").unwrap_or_default().to_owned();
     if options.style == Style::Kubewright {
         describe_variants(&mut text, &node.variants);
     }
-    if let Some(limit) = options.max_description_length {
+    if let Some(limit) = limit {
         text = shorten(&text, limit);
     }
     if text.is_empty() {
@@ -18,7 +19,7 @@ pub(super) fn describe(node: &mut Node, options: &Options) {
         node.set("description", text);
     }
     for child in node.children_mut() {
-        describe(child, options);
+        describe(child, options, limit);
     }
 }
 

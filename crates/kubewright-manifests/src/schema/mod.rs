@@ -12,14 +12,15 @@
 //! Everything that is wrong is collected; no fault hides another.
 
 mod cel;
+mod check;
 mod describe;
 mod dialect;
-#[expect(dead_code, reason = "used by the effects of markers")]
 mod docs;
+mod effect;
 mod emit;
-#[expect(dead_code, reason = "used by the effects of markers")]
 mod faults;
 mod generate;
+mod kind;
 mod known;
 mod merge;
 mod node;
@@ -33,13 +34,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{
-    Style,
-    diagnostic::Diagnostic,
-    marker::{Marker, Target},
-};
+use crate::{Style, diagnostic::Diagnostic, marker::Marker};
 
 use dialect::Dialect;
+use effect::Effects;
 use emit::Emitter;
 use faults::Faults;
 use node::Node;
@@ -149,26 +147,12 @@ pub fn compile<T: JsonSchema + ?Sized>(options: &Options) -> Compiled {
             (name.clone(), node)
         })
         .collect();
-    for (name, node) in &mut definitions {
-        strip(name, node, options, &mut faults);
-    }
+    let kind_markers = Effects::apply(&mut definitions, &generated.name, options, &mut faults);
     let mut root = Resolver::new(&definitions, options, &mut faults).definition(&generated.name, None);
-    describe::describe(&mut root, options);
+    describe::describe(&mut root, options, options.max_description_length);
+    check::check(&root, &mut faults);
     let (schema, origins) = Emitter::default().emit(root);
-    Compiled { schema, origins, diagnostics: faults.into_diagnostics(), kind_markers: Vec::new() }
-}
-
-fn strip(name: &str, node: &mut Node, options: &Options, faults: &mut Faults) {
-    if let Some(text) = node.text("description") {
-        let site = node.site.clone().unwrap_or_else(|| node::Site::of_type(name));
-        let targets: &[Target] =
-            if site.field.is_some() { &[Target::Field] } else { &[Target::Type, Target::Kind] };
-        let docs = docs::read(text, targets, &site, options.style, faults);
-        node.set("description", docs.text);
-    }
-    for child in node.children_mut() {
-        strip(name, child, options, faults);
-    }
+    Compiled { schema, origins, diagnostics: faults.into_diagnostics(), kind_markers }
 }
 
 #[cfg(test)]

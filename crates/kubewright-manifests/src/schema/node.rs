@@ -31,6 +31,10 @@ pub(super) struct Node {
     pub(super) not: Option<Box<Node>>,
     /// `x-kubernetes-validations`.
     pub(super) rules: Vec<Rule>,
+    /// The longest description from here downward.
+    pub(super) description_limit: Option<usize>,
+    /// The marker that wants the enum's values sorted.
+    pub(super) sorted_enum: Option<Source>,
     /// Whether a type that leads back to itself ends here, with a value of any shape.
     pub(super) opens_recursion: bool,
     /// What the doc comments of an enum's variants say of the values they stand for.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::{
     Options,
     faults::Faults,
@@ -9,6 +11,7 @@ use super::{
     node::{INT_OR_STRING, LIST_TYPE, MAP_TYPE, Node, PRESERVE, Site},
     union::Unions,
 };
+use crate::diagnostic::Severity;
 
 /// How many definitions are written out that cannot be kept for the next reference to them, because they are part of a cycle.
 const LIMIT: usize = 10_000;
@@ -91,8 +94,25 @@ impl<'a> Resolver<'a> {
         }
         Unions { faults: self.faults }.structure(&mut node);
         only_sets_of_scalars(&mut node);
+        self.sort_enum(&mut node);
         self.opened -= opens;
         node
+    }
+
+    /// `k8s:enum` on a type.
+    fn sort_enum(&mut self, node: &mut Node) {
+        let Some(source) = node.sorted_enum.take() else { return };
+        match node.keywords.get_mut("enum").and_then(Value::as_array_mut) {
+            Some(values) => values.sort_by_key(ToString::to_string),
+            None => self.faults.marker(
+                Severity::Error,
+                "no-variants",
+                &source,
+                None,
+                format!("`{}` is no enum whose variants are all units", source.site),
+                "derive `JsonSchema` for an enum, or list the values with `+kubebuilder:validation:Enum`",
+            ),
+        }
     }
 
     /// A type that is being written out is referred to again.

@@ -147,6 +147,8 @@ impl Merger<'_> {
         target.rules = rules;
         target.closed |= source.closed;
         target.optional |= source.optional;
+        target.description_limit = source.description_limit.or(target.description_limit);
+        target.sorted_enum = target.sorted_enum.take().or(source.sorted_enum);
         target.opens_recursion |= source.opens_recursion;
         for part in [theirs, ours] {
             if part != Node::default() {
