@@ -3,7 +3,7 @@
 //! [`compile`] runs the passes in this order, each a file or folder:
 //!
 //! 1. `generate`: what schemars says of the type and of all types it refers to,
-//! 2. `dialect`: from JSON schema to OpenAPI 3.0, with `known` types of Kubernetes and their merge `topology`,
+//! 2. `dialect`: from JSON schema to OpenAPI 3.0, with the `known` types of Kubernetes, and what is `embedded` completed,
 //! 3. `docs`, `effect`: doc comments are taken apart, and markers change the schema they stand on,
 //! 4. `resolve`: definitions take the place of references, a type and a field's word on it are joined (`merge`), and enums get
 //!    one structure (`union`),
@@ -17,6 +17,7 @@ mod describe;
 mod dialect;
 mod docs;
 mod effect;
+mod embedded;
 mod emit;
 mod faults;
 mod generate;
@@ -143,7 +144,11 @@ pub fn compile<T: JsonSchema + ?Sized>(options: &Options) -> Compiled {
         .definitions
         .iter()
         .map(|(name, schema)| {
-            let node = known::known(name, options).unwrap_or_else(|| dialect.definition(name, schema));
+            let node = known::known(name, options).unwrap_or_else(|| {
+                let mut node = dialect.definition(name, schema);
+                embedded::complete(name, &mut node, options.style);
+                node
+            });
             (name.clone(), node)
         })
         .collect();

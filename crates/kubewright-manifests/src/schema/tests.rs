@@ -8,6 +8,7 @@ use super::{Options, compile};
 use crate::Style;
 
 mod enums;
+mod markers;
 mod types;
 
 fn ours<T: JsonSchema>() -> Value {

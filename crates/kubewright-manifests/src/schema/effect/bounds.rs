@@ -46,7 +46,7 @@ impl Effects<'_> {
                 self.warn(
                     placed,
                     "wider-than-type",
-                    format!("the Rust type of `{}` holds nothing beyond {of_type}, which therefore stays its {keyword}", placed.site),
+                    format!("the {keyword} of `{}` is {of_type} already, by its Rust type or an attribute, and {value} does not widen it", placed.site),
                     "",
                 );
                 return;

@@ -188,26 +188,25 @@ impl<'a> Effects<'a> {
             );
             return;
         }
-        if node.items.is_none() {
-            // The list is behind a reference. What is said here is joined with its items later.
-            let said = kind::items(node, &self.types).map(|items| Node {
-                reference: items.reference.clone(),
-                keywords: kind_keywords(kind::kind(items, &self.types)),
-                ..Node::default()
-            });
-            let mut items = said.unwrap_or_default();
-            let before = items.clone();
-            self.effect(&mut items, effect, placed);
-            items.reference = None;
-            for keyword in before.keywords.keys() {
-                items.keywords.remove(keyword);
-            }
-            node.items = Some(Box::new(items));
-        } else if let Some(items) = node.items.as_deref_mut() {
-            let mut taken = std::mem::take(items);
-            self.effect(&mut taken, effect, placed);
-            node.items = Some(Box::new(taken));
+        // If the list is behind a reference, what is said here is joined with its items later.
+        let mut items = node.items.take().map(|items| *items).unwrap_or_default();
+        let borrowed = if self.kind(&items).is_none() {
+            kind::items(node, &self.types).and_then(|items| kind::kind(items, &self.types)).map(str::to_owned)
+        } else {
+            None
+        };
+        let (keyword, value) = match borrowed.as_deref() {
+            Some(INT_OR_STRING) => (INT_OR_STRING, Value::Bool(true)),
+            kind => ("type", kind.into()),
+        };
+        if borrowed.is_some() {
+            items.keywords.insert(keyword.to_owned(), value);
         }
+        self.effect(&mut items, effect, placed);
+        if borrowed.is_some() && !items.markers.contains_key(keyword) {
+            items.keywords.remove(keyword);
+        }
+        node.items = Some(Box::new(items));
     }
 
     fn effect(&mut self, node: &mut Node, effect: SchemaEffect, placed: Placed<'_>) {
@@ -370,14 +369,6 @@ fn state_type(node: &mut Node, markers: &[Marker]) {
             }
             _ => {}
         }
-    }
-}
-
-fn kind_keywords(kind: Option<&str>) -> BTreeMap<String, Value> {
-    match kind {
-        Some(INT_OR_STRING) => [(INT_OR_STRING.to_owned(), Value::Bool(true))].into(),
-        Some(kind) => [("type".to_owned(), kind.into())].into(),
-        None => BTreeMap::new(),
     }
 }
 
