@@ -13,6 +13,7 @@
 //! source text, `check` checks what was generated as an API server would, `output` writes files.
 
 pub mod diagnostic;
+mod findings;
 mod manifests;
 pub mod marker;
 pub mod naming;
@@ -25,6 +26,7 @@ pub mod schema;
 #[cfg(feature = "source")]
 pub mod source;
 mod style;
+pub mod webhook;
 pub mod yaml;
 
 pub use manifests::Manifests;

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::Rule;
 use crate::{
     Style,
-    diagnostic::{Diagnostic, Place, Severity},
-    marker::{Marker, nearest::nearest},
+    diagnostic::{Diagnostic, Place},
+    findings::{Findings, fault},
+    marker::nearest::nearest,
 };
 
 /// The verbs of requests for resources, and those that Kubernetes asks about beyond requests.
@@ -32,29 +33,14 @@ const VERBS: &[&str] = &[
 /// The verbs of requests for URLs: the methods of HTTP.
 const METHODS: &[&str] = &["get", "head", "post", "put", "patch", "delete", "options", "*"];
 
-/// What is found wrong with one marker.
-struct Findings<'a> {
-    marker: &'a Marker,
-    place: &'a Place,
-    style: Style,
-    diagnostics: &'a mut Vec<Diagnostic>,
-}
-
-/// Checks one marker.
-pub(super) fn marker(
-    marker: &Marker,
-    place: &Place,
-    rule: &Rule,
-    style: Style,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    let mut findings = Findings { marker, place, style, diagnostics };
-    findings.completeness(rule);
-    findings.urls(rule);
-    findings.verbs(rule);
-    findings.resources(rule);
-    findings.names(rule);
-    findings.role();
+/// Checks one marker, whose rule this is.
+pub(super) fn rule(rule: &Rule, findings: &mut Findings<'_>) {
+    completeness(rule, findings);
+    urls(rule, findings);
+    verbs(rule, findings);
+    resources(rule, findings);
+    names(rule, findings);
+    role(findings);
 }
 
 /// Checks the name of the roles that no marker names.
@@ -73,207 +59,174 @@ pub(super) fn role_name(name: &str, style: Style, diagnostics: &mut Vec<Diagnost
     }
 }
 
-/// How bad it is if the API server refuses a rule or the rule allows nothing. controller-gen writes it all the same.
-fn fault(style: Style) -> Severity {
-    match style {
-        Style::Kubewright => Severity::Error,
-        Style::ControllerGen => Severity::Warning,
+fn completeness(rule: &Rule, findings: &mut Findings<'_>) {
+    if rule.verbs.is_empty() {
+        findings.fault(
+            "rbac-no-verbs",
+            "verbs",
+            "the rule has no verbs, so it allows nothing",
+            "name some, as `verbs=get;list;watch`",
+        );
+    }
+    if rule.resources.is_empty() && rule.urls.is_empty() {
+        findings.fault(
+            "rbac-no-resources",
+            "",
+            "the rule has neither resources nor URLs, so it allows nothing",
+            "name some, as `resources=deployments`",
+        );
+    }
+    if rule.groups.is_empty() && !rule.resources.is_empty() {
+        findings.fault(
+            "rbac-no-groups",
+            "resources",
+            "the rule has no groups, so its resources are those of none",
+            "add `groups=`; `core` is the group of pods and services",
+        );
+    }
+    let lists = [
+        ("resources", &rule.resources),
+        ("resourceNames", &rule.resource_names),
+        ("verbs", &rule.verbs),
+        ("urls", &rule.urls),
+    ];
+    for (name, _) in lists.into_iter().filter(|(_, list)| list.contains("")) {
+        findings.fault("rbac-empty-item", name, format!("one of the `{name}` is empty"), "remove it");
     }
 }
 
-// === impl Findings ===
-
-impl Findings<'_> {
-    fn completeness(&mut self, rule: &Rule) {
-        if rule.verbs.is_empty() {
-            self.fault(
-                "rbac-no-verbs",
-                "verbs",
-                "the rule has no verbs, so it allows nothing",
-                "name some, as `verbs=get;list;watch`",
+fn urls(rule: &Rule, findings: &mut Findings<'_>) {
+    if rule.urls.is_empty() {
+        return;
+    }
+    if findings.marker.text_of("namespace").is_some_and(|namespace| !namespace.is_empty()) {
+        findings.fault(
+            "rbac-urls-in-namespace",
+            "urls",
+            "URLs are in no namespace, and the API server refuses a Role with some",
+            "move them to a marker without `namespace`",
+        );
+    }
+    if !(rule.groups.is_empty() && rule.resources.is_empty() && rule.resource_names.is_empty()) {
+        let outcome = match findings.style {
+            Style::Kubewright => "is split in two",
+            Style::ControllerGen => "is refused by the API server",
+        };
+        findings.warning(
+            "rbac-mixed-rule",
+            "urls",
+            format!("a rule is either about URLs or about resources; this one {outcome}"),
+            "write two markers",
+        );
+    }
+    for url in rule.urls.iter().filter(|url| !url.is_empty()) {
+        if !url.starts_with('/') && url != "*" {
+            let help = format!("write `/{}`", url.trim_start_matches('/'));
+            findings.warning(
+                "rbac-url",
+                "urls",
+                format!("no path of a request is `{url}`: all begin with `/`"),
+                &help,
             );
-        }
-        if rule.resources.is_empty() && rule.urls.is_empty() {
-            self.fault(
-                "rbac-no-resources",
+        } else if url.trim_end_matches('*').contains('*') {
+            findings.warning(
+                "rbac-url",
+                "urls",
+                format!("a `*` stands for anything only at the end, and in `{url}` for itself"),
                 "",
-                "the rule has neither resources nor URLs, so it allows nothing",
-                "name some, as `resources=deployments`",
             );
         }
-        if rule.groups.is_empty() && !rule.resources.is_empty() {
-            self.fault(
-                "rbac-no-groups",
+    }
+}
+
+fn verbs(rule: &Rule, findings: &mut Findings<'_>) {
+    let known: BTreeSet<&str> = match (rule.resources.is_empty(), rule.urls.is_empty()) {
+        (false, true) => VERBS.iter().copied().collect(),
+        (true, false) => METHODS.iter().copied().collect(),
+        _ => VERBS.iter().chain(METHODS).copied().collect(),
+    };
+    for verb in rule.verbs.iter().filter(|verb| !verb.is_empty()) {
+        // Verbs with a colon, as in `impersonate:user-info`, are made of parts.
+        if known.contains(verb.as_str()) || verb.contains(':') {
+            continue;
+        }
+        let help = nearest(verb, known.iter().copied()).map(|right| format!("write `{right}`"));
+        let help = help
+            .unwrap_or_else(|| "the API server asks about such a verb only if an extension does".to_owned());
+        findings.warning("rbac-unknown-verb", "verbs", format!("Kubernetes has no verb `{verb}`"), &help);
+    }
+}
+
+fn resources(rule: &Rule, findings: &mut Findings<'_>) {
+    for resource in &rule.resources {
+        if resource.ends_with("/*") {
+            findings.warning(
+                "rbac-subresource",
                 "resources",
-                "the rule has no groups, so its resources are those of none",
-                "add `groups=`; `core` is the group of pods and services",
+                format!("`{resource}` is the subresource named `*`, not all subresources"),
+                "name them, or write `*` for all resources with their subresources",
             );
-        }
-        let lists = [
-            ("resources", &rule.resources),
-            ("resourceNames", &rule.resource_names),
-            ("verbs", &rule.verbs),
-            ("urls", &rule.urls),
-        ];
-        for (name, _) in lists.into_iter().filter(|(_, list)| list.contains("")) {
-            self.fault("rbac-empty-item", name, &format!("one of the `{name}` is empty"), "remove it");
-        }
-    }
-
-    fn urls(&mut self, rule: &Rule) {
-        if rule.urls.is_empty() {
-            return;
-        }
-        if self.marker.text_of("namespace").is_some_and(|namespace| !namespace.is_empty()) {
-            self.fault(
-                "rbac-urls-in-namespace",
-                "urls",
-                "URLs are in no namespace, and the API server refuses a Role with some",
-                "move them to a marker without `namespace`",
-            );
-        }
-        if !(rule.groups.is_empty() && rule.resources.is_empty() && rule.resource_names.is_empty()) {
-            let outcome = match self.style {
-                Style::Kubewright => "is split in two",
-                Style::ControllerGen => "is refused by the API server",
-            };
-            self.warning(
-                "rbac-mixed-rule",
-                "urls",
-                &format!("a rule is either about URLs or about resources; this one {outcome}"),
-                Some("write two markers".to_owned()),
-            );
-        }
-        for url in rule.urls.iter().filter(|url| !url.is_empty()) {
-            if !url.starts_with('/') && url != "*" {
-                let help = format!("write `/{}`", url.trim_start_matches('/'));
-                self.warning(
-                    "rbac-url",
-                    "urls",
-                    &format!("no path of a request is `{url}`: all begin with `/`"),
-                    Some(help),
-                );
-            } else if url.trim_end_matches('*').contains('*') {
-                self.warning(
-                    "rbac-url",
-                    "urls",
-                    &format!("a `*` stands for anything only at the end, and in `{url}` for itself"),
-                    None,
-                );
-            }
-        }
-    }
-
-    fn verbs(&mut self, rule: &Rule) {
-        let known: BTreeSet<&str> = match (rule.resources.is_empty(), rule.urls.is_empty()) {
-            (false, true) => VERBS.iter().copied().collect(),
-            (true, false) => METHODS.iter().copied().collect(),
-            _ => VERBS.iter().chain(METHODS).copied().collect(),
-        };
-        for verb in rule.verbs.iter().filter(|verb| !verb.is_empty()) {
-            // Verbs with a colon, as in `impersonate:user-info`, are made of parts.
-            if known.contains(verb.as_str()) || verb.contains(':') {
-                continue;
-            }
-            let help = nearest(verb, known.iter().copied()).map(|right| format!("write `{right}`"));
-            let help = help.unwrap_or_else(|| {
-                "the API server asks about such a verb only if an extension does".to_owned()
-            });
-            self.warning(
-                "rbac-unknown-verb",
-                "verbs",
-                &format!("Kubernetes has no verb `{verb}`"),
-                Some(help),
+        } else if resource.contains(|c: char| c.is_ascii_uppercase()) {
+            findings.warning(
+                "rbac-resource",
+                "resources",
+                format!("no resource is `{resource}`: they are plural and in lower case"),
+                "write the plural name, as `deployments`, not the kind",
             );
         }
     }
-
-    fn resources(&mut self, rule: &Rule) {
-        for resource in &rule.resources {
-            if resource.ends_with("/*") {
-                self.warning(
-                    "rbac-subresource",
-                    "resources",
-                    &format!("`{resource}` is the subresource named `*`, not all subresources"),
-                    Some("name them, or write `*` for all resources with their subresources".to_owned()),
-                );
-            } else if resource.contains(|c: char| c.is_ascii_uppercase()) {
-                self.warning(
-                    "rbac-resource",
-                    "resources",
-                    &format!("no resource is `{resource}`: they are plural and in lower case"),
-                    Some("write the plural name, as `deployments`, not the kind".to_owned()),
-                );
-            }
-        }
-        for group in &rule.groups {
-            if let Some((name, _)) = group.split_once('/') {
-                self.warning(
-                    "rbac-group",
-                    "groups",
-                    &format!("no group is `{group}`: permissions are for all versions of a group"),
-                    Some(format!("write `{name}`")),
-                );
-            }
-        }
-    }
-
-    fn names(&mut self, rule: &Rule) {
-        if rule.resource_names.is_empty() {
-            return;
-        }
-        let of_collections = rule.resources.iter().any(|resource| !resource.contains('/'));
-        for verb in ["create", "deletecollection"] {
-            if of_collections && rule.verbs.contains(verb) {
-                self.warning(
-                    "rbac-nameless-verb",
-                    "resourceNames",
-                    &format!("a request to {verb} does not tell a name, so this does not allow any"),
-                    Some(format!("put `{verb}` in a marker without `resourceNames`")),
-                );
-            }
-        }
-    }
-
-    fn role(&mut self) {
-        if let Some(name) = self.marker.text_of("roleName").filter(|name| !name.is_empty())
-            && let Some(reason) = wrong_role_name(name)
-        {
-            self.fault(
-                "rbac-role-name",
-                "roleName",
-                &format!("`{name}` is no name for a role: {reason}"),
-                "rename it",
+    for group in &rule.groups {
+        if let Some((name, _)) = group.split_once('/') {
+            findings.warning(
+                "rbac-group",
+                "groups",
+                format!("no group is `{group}`: permissions are for all versions of a group"),
+                &format!("write `{name}`"),
             );
         }
-        if let Some(namespace) = self.marker.text_of("namespace").filter(|namespace| !namespace.is_empty())
-            && let Some(reason) = wrong_namespace(namespace)
-        {
-            let message = format!("`{namespace}` is no name for a namespace: {reason}");
-            self.fault("rbac-namespace", "namespace", &message, "rename it");
+    }
+}
+
+fn names(rule: &Rule, findings: &mut Findings<'_>) {
+    if rule.resource_names.is_empty() {
+        return;
+    }
+    let of_collections = rule.resources.iter().any(|resource| !resource.contains('/'));
+    // The server takes the name from the path, or from a field selector.
+    for (verb, effect) in [
+        ("create", "does not tell a name, so this allows none"),
+        (
+            "deletecollection",
+            "tells a name only by the field selector `metadata.name`, so this allows no other",
+        ),
+    ] {
+        if of_collections && rule.verbs.contains(verb) {
+            findings.warning(
+                "rbac-nameless-verb",
+                "resourceNames",
+                format!("a request to {verb} {effect}"),
+                &format!("put `{verb}` in a marker without `resourceNames`"),
+            );
         }
     }
+}
 
-    fn fault(&mut self, code: &str, argument: &str, message: &str, help: &str) {
-        self.push(fault(self.style), code, argument, message, Some(help.to_owned()));
+fn role(findings: &mut Findings<'_>) {
+    if let Some(name) = findings.marker.text_of("roleName").filter(|name| !name.is_empty())
+        && let Some(reason) = wrong_role_name(name)
+    {
+        findings.fault(
+            "rbac-role-name",
+            "roleName",
+            format!("`{name}` is no name for a role: {reason}"),
+            "rename it",
+        );
     }
-
-    fn warning(&mut self, code: &str, argument: &str, message: &str, help: Option<String>) {
-        self.push(Severity::Warning, code, argument, message, help);
-    }
-
-    fn push(&mut self, severity: Severity, code: &str, argument: &str, message: &str, help: Option<String>) {
-        let place = match self.marker.arguments.iter().find(|found| found.name == argument) {
-            Some(argument) => self.place.within(argument.range.clone()),
-            None => self.place.clone(),
-        };
-        self.diagnostics.push(Diagnostic {
-            severity,
-            code: code.to_owned(),
-            message: message.to_owned(),
-            place,
-            help: help.into_iter().collect(),
-        });
+    if let Some(namespace) = findings.marker.text_of("namespace").filter(|namespace| !namespace.is_empty())
+        && let Some(reason) = wrong_namespace(namespace)
+    {
+        let message = format!("`{namespace}` is no name for a namespace: {reason}");
+        findings.fault("rbac-namespace", "namespace", message, "rename it");
     }
 }
 
@@ -301,6 +254,7 @@ fn wrong_namespace(_: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::{
+        diagnostic::Severity,
         marker::{Target, parse},
         rbac::{Options, documents},
     };

@@ -8,6 +8,7 @@ use super::{Rule, check, merge, merge_as_controller_gen};
 use crate::{
     Manifests, Style,
     diagnostic::Place,
+    findings::Findings,
     marker::{Effect, Marker},
 };
 
@@ -89,7 +90,8 @@ pub fn documents<'m>(markers: impl IntoIterator<Item = (&'m Marker, Place)>, opt
             continue;
         }
         let rule = Rule::of_marker(marker);
-        check::marker(marker, &place, &rule, options.style, &mut manifests.diagnostics);
+        let diagnostics = &mut manifests.diagnostics;
+        check::rule(&rule, &mut Findings { marker, place: &place, style: options.style, diagnostics });
         let namespace = marker.text_of("namespace").unwrap_or_default();
         let name = marker.text_of("roleName").filter(|name| !name.is_empty()).unwrap_or(&options.role_name);
         roles.entry((namespace, name)).or_default().push(rule);

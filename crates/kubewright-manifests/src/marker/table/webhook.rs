@@ -5,7 +5,7 @@ use crate::marker::{
     Argument,
     Arguments::Named,
     Definition, Effect,
-    ValueKind::{AnyCase, Bool, Integer, List, String as Text, Word},
+    ValueKind::{Any, AnyCase, Bool, Integer, List, String as Text, Word},
 };
 
 const WEBHOOK: &[Argument] = &[
@@ -45,6 +45,26 @@ const WEBHOOK: &[Argument] = &[
         Word(&["Exact", "Equivalent"]),
         "Whether it is asked about other versions of the resource, converted.",
     ),
+    Argument::optional(
+        "scope",
+        Word(&["Cluster", "Namespaced", "*"]),
+        "Whether it is asked about objects of the cluster, of namespaces, or both, which is the default.",
+    ),
+    Argument::optional(
+        "namespaceSelector",
+        Any,
+        "It is asked about objects in namespaces with these labels, as `{matchLabels: {team: \"a\"}}`.",
+    ),
+    Argument::optional(
+        "objectSelector",
+        Any,
+        "It is asked about objects with these labels, as `{matchLabels: {app: \"a\"}}`.",
+    ),
+    Argument::optional(
+        "matchConditions",
+        Any,
+        "It is asked if these hold, as `{{name: \"no-leases\", expression: \"request.resource.resource != 'leases'\"}}`.",
+    ),
     Argument::optional("timeoutSeconds", Integer, "How long the API server waits: 1 to 30 seconds."),
     Argument::optional(
         "reinvocationPolicy",
@@ -62,7 +82,7 @@ const WEBHOOK: &[Argument] = &[
     Argument::optional(
         "patch",
         Text,
-        "A strategic merge patch, as JSON, that is applied last: for `namespaceSelector`, `objectSelector` or `matchConditions`.",
+        "A strategic merge patch, as JSON, that is applied last, for what has no argument.",
     ),
 ];
 
@@ -73,6 +93,12 @@ const CONFIGURATION: &[Argument] = &[
         Text,
         "Its name; `mutating-webhook-configuration` or `validating-webhook-configuration` unless given.",
     ),
+    Argument::optional(
+        "injectCAFrom",
+        Text,
+        "The Certificate of cert-manager, as `namespace/name`, whose authority is written into its webhooks.",
+    ),
+    Argument::optional("caBundle", Text, "The authority of its webhooks: PEM certificates in base64."),
 ];
 
 pub(super) static ROWS: &[Definition] = &[
