@@ -23,6 +23,8 @@ pub mod options;
 pub mod output;
 pub mod rbac;
 pub mod schema;
+#[cfg(all(test, feature = "source"))]
+mod snapshot;
 #[cfg(feature = "source")]
 pub mod source;
 mod style;

@@ -1,8 +1,18 @@
 //! What is wrong with a marker or with what was generated from it, and where.
 
+mod order;
+mod position;
+#[cfg(feature = "source")]
+mod render;
+
 use std::{ops::Range, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
+
+pub use order::arrange;
+pub use position::{Position, position};
+#[cfg(feature = "source")]
+pub use render::Renderer;
 
 /// One thing that is wrong, for people.
 ///
@@ -93,5 +103,40 @@ impl Place {
             Self::Document { .. } => {}
         }
         place
+    }
+}
+
+// === impl Diagnostic ===
+
+impl Diagnostic {
+    /// Something that stops the generation.
+    #[must_use]
+    pub fn error(code: impl Into<String>, message: impl Into<String>, place: Place) -> Self {
+        Self {
+            severity: Severity::Error,
+            code: code.into(),
+            message: message.into(),
+            place,
+            help: Vec::new(),
+        }
+    }
+
+    /// Something that was probably not meant.
+    #[must_use]
+    pub fn warning(code: impl Into<String>, message: impl Into<String>, place: Place) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, message, place) }
+    }
+
+    /// Adds a sentence about what to do.
+    #[must_use]
+    pub fn with_help(mut self, sentence: impl Into<String>) -> Self {
+        self.help.push(sentence.into());
+        self
+    }
+
+    /// Whether it stops the generation.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
     }
 }

@@ -28,6 +28,8 @@ pub struct Definition {
     pub effect: Effect,
     /// One or two sentences for people.
     pub help: &'static str,
+    /// A marker as it is written; empty if it is the name alone.
+    pub example: &'static str,
     /// The native attribute that says the same, such as `#[schemars(range(max = 3))]`.
     pub native: Option<&'static str>,
 }
@@ -257,12 +259,18 @@ impl Definition {
             priority: 10,
             effect,
             help,
+            example: "",
             native: None,
         }
     }
 
     pub(super) const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
         self.aliases = aliases;
+        self
+    }
+
+    pub(super) const fn example(mut self, text: &'static str) -> Self {
+        self.example = text;
         self
     }
 

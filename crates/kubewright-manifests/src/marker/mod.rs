@@ -8,6 +8,7 @@ mod error;
 mod lookup;
 pub(crate) mod nearest;
 mod parse;
+pub mod reference;
 pub mod syntax;
 pub mod table;
 

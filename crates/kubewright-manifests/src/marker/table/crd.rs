@@ -88,7 +88,7 @@ pub(super) static ROWS: &[Definition] = &[
         Named(RESOURCE),
         Crd(C::Resource),
         "Names and scope of the custom resource.",
-    )
+    ).example("+kubebuilder:resource:path=memcacheds,scope=Namespaced,shortName=mc,categories=all;caches")
     .native("#[kube(plural = \"memcacheds\", singular = \"memcached\", shortname = \"mc\", category = \"all\", namespaced)]"),
     Definition::new(
         "kubebuilder:printcolumn",
@@ -96,7 +96,7 @@ pub(super) static ROWS: &[Definition] = &[
         Named(COLUMN),
         Crd(C::PrintColumn),
         "A column of `kubectl get`. May be repeated; the columns keep their order.",
-    )
+    ).example(r#"+kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.spec.size`"#)
     .native("#[kube(printcolumn(name = \"Size\", type_ = \"integer\", json_path = \".spec.size\"))]"),
     Definition::new(
         "kubebuilder:subresource:status",
@@ -112,7 +112,7 @@ pub(super) static ROWS: &[Definition] = &[
         Named(SCALE),
         Crd(C::ScaleSubresource),
         "`kubectl scale` and autoscalers can set the number of replicas.",
-    )
+    ).example("+kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector")
     .native("#[kube(scale(spec_replicas_path = \".spec.replicas\", status_replicas_path = \".status.replicas\"))]"),
     Definition::new(
         "kubebuilder:selectablefield",
@@ -120,7 +120,7 @@ pub(super) static ROWS: &[Definition] = &[
         Named(SELECTABLE),
         Crd(C::SelectableField),
         "A field that `kubectl get --field-selector` can select by. May be repeated, up to eight times.",
-    )
+    ).example("+kubebuilder:selectablefield:JSONPath=`.spec.color`")
     .native("#[kube(selectable = \".spec.color\")]"),
     Definition::new(
         "kubebuilder:storageversion",
@@ -144,7 +144,7 @@ pub(super) static ROWS: &[Definition] = &[
         Named(DEPRECATED),
         Crd(C::DeprecatedVersion),
         "Those who use this version are warned.",
-    )
+    ).example(r#"+kubebuilder:deprecatedversion:warning="use cache.example.com/v1""#)
     .native("#[kube(deprecated = \"use v1\")]"),
     Definition::new(
         "kubebuilder:skipversion",
@@ -159,7 +159,7 @@ pub(super) static ROWS: &[Definition] = &[
         Named(METADATA),
         Crd(C::Metadata),
         "Annotations and labels of the CRD itself.",
-    )
+    ).example(r#"+kubebuilder:metadata:annotations={"example.com/owner=cache"},labels={"app=cache"}"#)
     .native("#[kube(annotation(\"key\", \"value\"), label(\"key\", \"value\"))]"),
     Definition::new(
         "kubewright:conversion",
@@ -167,5 +167,5 @@ pub(super) static ROWS: &[Definition] = &[
         Named(CONVERSION),
         Crd(C::Conversion),
         "Versions of this kind are converted by a webhook, instead of by changing `apiVersion` alone.",
-    ),
+    ).example("+kubewright:conversion:path=/convert,serviceNamespace=cache-system,injectCAFrom=cache-system/serving-cert"),
 ];

@@ -17,6 +17,7 @@ pub(super) static ROWS: &[Definition] = &[
         Package(P::GroupName),
         "The API group. In Rust it stands with each kind.",
     )
+    .example("+groupName=cache.example.com")
     .native("#[kube(group = \"cache.example.com\")]"),
     Definition::new(
         "versionName",
@@ -25,6 +26,7 @@ pub(super) static ROWS: &[Definition] = &[
         Package(P::VersionName),
         "The version of the API. In Rust it stands with each kind.",
     )
+    .example("+versionName=v1")
     .native("#[kube(version = \"v1\")]"),
     Definition::new(
         "kubebuilder:skip",

@@ -36,4 +36,5 @@ pub(super) static ROWS: &[Definition] = &[Definition::new(
     Named(RULE),
     Effect::Rbac,
     "A permission that the operator needs. It may stand on any code, best where the permission is used.",
-)];
+)
+.example("+kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch")];

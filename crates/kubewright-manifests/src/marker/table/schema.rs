@@ -65,7 +65,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Any),
         Schema(S::Default),
         "The value that the API server stores when the field is left out. It wins over `default`.",
-    )
+    ).example("+kubebuilder:default={name: web, ports: {80, 443}}")
     .native("#[schemars(extend(\"default\" = 3))]"),
     Definition::new(
         "default",
@@ -73,7 +73,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Json),
         Schema(S::Default),
         "The value, as JSON, that the API server stores when the field is left out.",
-    )
+    ).example(r#"+default={"name": "web"}"#)
     .priority(9)
     .native("#[schemars(extend(\"default\" = 3))]"),
     Definition::new(
@@ -82,7 +82,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Any),
         Schema(S::Example),
         "An example of a value, for those who read the schema.",
-    )
+    ).example("+kubebuilder:example=10.0.0.0/8")
     .native("#[schemars(extend(\"example\" = 3))]"),
     Definition::new(
         "kubebuilder:title",
@@ -90,7 +90,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Any),
         Schema(S::Title),
         "A short name for people. Write it in quotes where it could be taken for a number.",
-    )
+    ).example("+kubebuilder:title=Size of the cache")
     .native("#[schemars(title = \"Size\")]"),
     Definition::new(
         "kubebuilder:externalDocs",
@@ -98,7 +98,7 @@ pub(super) static ROWS: &[Definition] = &[
         Named(DOCUMENTATION),
         Schema(S::ExternalDocs),
         "Where more is written.",
-    )
+    ).example(r#"+kubebuilder:externalDocs:url="https://example.com/sizes",description=How to choose"#)
     .native("#[schemars(extend(\"externalDocs\" = {\"url\": \"https://example.com\"}))]"),
     Definition::new(
         "kubewright:description",
@@ -106,21 +106,21 @@ pub(super) static ROWS: &[Definition] = &[
         Named(DESCRIPTION),
         Schema(S::Description),
         "Limits the descriptions from this point of the schema downward, so that a large CRD stays below what `kubectl apply` can hold.",
-    ),
+    ).example("+kubewright:description:maxLength=0"),
     Definition::new(
         "kubewright:recursion",
         FIELD,
         Value(Word(&["preserveUnknownFields"])),
         Schema(S::Recursion),
         "Opens a recursive type at this field: what is below is kept by the API server, but not validated.",
-    ),
+    ).example("+kubewright:recursion=preserveUnknownFields"),
     Definition::new(
         "kubebuilder:validation:Type",
         TYPE_OR_FIELD,
         Value(Word(TYPES)),
         Schema(S::Type),
         "The type in the schema, whatever the Rust type is. It is applied before all other markers.",
-    )
+    ).example("+kubebuilder:validation:Type=string")
     .on_items()
     .priority(9)
     .native("#[schemars(extend(\"type\" = \"string\"))]"),

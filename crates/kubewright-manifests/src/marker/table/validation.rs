@@ -49,7 +49,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(ParseFloat),
         Schema(S::Minimum),
         "The smallest number allowed.",
-    )
+    ).example("+kubebuilder:validation:Minimum=1")
     .on_items()
     .native("#[schemars(range(min = 1))]"),
     Definition::new(
@@ -58,7 +58,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(ParseFloat),
         Schema(S::Maximum),
         "The largest number allowed.",
-    )
+    ).example("+kubebuilder:validation:Maximum=3")
     .on_items()
     .native("#[schemars(range(max = 3))]"),
     Definition::new(
@@ -67,7 +67,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Commented(&ParseFloat)),
         Schema(S::Minimum),
         "The smallest number allowed, in the spelling of Kubernetes' declarative validation.",
-    )
+    ).example("+k8s:minimum=1 # at least one")
     .native("#[schemars(range(min = 1))]"),
     Definition::new(
         "k8s:maximum",
@@ -75,7 +75,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Commented(&ParseFloat)),
         Schema(S::Maximum),
         "The largest number allowed, in the spelling of Kubernetes' declarative validation.",
-    )
+    ).example("+k8s:maximum=3")
     .native("#[schemars(range(max = 3))]"),
     Definition::new(
         "kubebuilder:validation:ExclusiveMinimum",
@@ -83,7 +83,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Bool),
         Schema(S::ExclusiveMinimum),
         "Whether the number of `Minimum` itself is excluded.",
-    )
+    ).example("+kubebuilder:validation:ExclusiveMinimum=true")
     .on_items()
     .native("#[schemars(extend(\"exclusiveMinimum\" = 0))]"),
     Definition::new(
@@ -92,7 +92,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Bool),
         Schema(S::ExclusiveMaximum),
         "Whether the number of `Maximum` itself is excluded.",
-    )
+    ).example("+kubebuilder:validation:ExclusiveMaximum=true")
     .on_items()
     .native("#[schemars(extend(\"exclusiveMaximum\" = 100))]"),
     Definition::new(
@@ -101,7 +101,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Number),
         Schema(S::MultipleOf),
         "The number that every value is a multiple of.",
-    )
+    ).example("+kubebuilder:validation:MultipleOf=5")
     .on_items()
     .native("#[schemars(extend(\"multipleOf\" = 5))]"),
     Definition::new(
@@ -110,7 +110,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Integer),
         Schema(S::MinLength),
         "The smallest number of characters of a text.",
-    )
+    ).example("+kubebuilder:validation:MinLength=1")
     .on_items()
     .native("#[schemars(length(min = 1))]"),
     Definition::new(
@@ -119,7 +119,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Integer),
         Schema(S::MaxLength),
         "The largest number of characters of a text. With it the API server can bound the cost of CEL rules.",
-    )
+    ).example("+kubebuilder:validation:MaxLength=63")
     .on_items()
     .native("#[schemars(length(max = 63))]"),
     Definition::new(
@@ -128,7 +128,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Text),
         Schema(S::Pattern),
         "The regular expression (RE2) that matches somewhere in the text; anchor it with `^` and `$`. Write it in backticks.",
-    )
+    ).example("+kubebuilder:validation:Pattern=`^[a-z]{1,8}$`")
     .on_items()
     .native("#[schemars(regex(pattern = r\"^[a-z]+$\"))]"),
     Definition::new(
@@ -137,7 +137,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Text),
         Schema(S::Format),
         "The format of the text or number, such as `date-time`, `uuid` or `int32`. API servers ignore formats that they do not know.",
-    )
+    ).example("+kubebuilder:validation:Format=date-time")
     .on_items()
     .native("#[schemars(extend(\"format\" = \"ipv4\"))]"),
     Definition::new(
@@ -146,7 +146,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(List(&Any)),
         Schema(S::Enum),
         "The values allowed. A Rust enum of unit variants says the same, and code can rely on it.",
-    )
+    ).example("+kubebuilder:validation:Enum=small;large")
     .on_items()
     .native("#[schemars(extend(\"enum\" = [\"small\", \"large\"]))]"),
     Definition::new(
@@ -155,7 +155,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Integer),
         Schema(S::MinItems),
         "The smallest number of items of a list.",
-    )
+    ).example("+kubebuilder:validation:MinItems=1")
     .on_items()
     .native("#[schemars(length(min = 1))]"),
     Definition::new(
@@ -164,7 +164,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Atoi),
         Schema(S::MaxItems),
         "The largest number of items of a list. With it the API server can bound the cost of CEL rules.",
-    )
+    ).example("+kubebuilder:validation:MaxItems=10")
     .on_items()
     .native("#[schemars(length(max = 10))]"),
     Definition::new(
@@ -173,7 +173,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Commented(&Atoi)),
         Schema(S::MaxItems),
         "The largest number of items of a list, in the spelling of Kubernetes' declarative validation.",
-    )
+    ).example("+k8s:maxItems=10")
     .native("#[schemars(length(max = 10))]"),
     Definition::new(
         "kubebuilder:validation:UniqueItems",
@@ -181,7 +181,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Bool),
         Schema(S::UniqueItems),
         "Whether the items of a list differ from each other. API servers refuse a CRD with `true` here: use `listType=set`.",
-    )
+    ).example("+kubebuilder:validation:UniqueItems=true")
     .on_items(),
     Definition::new(
         "kubebuilder:validation:MinProperties",
@@ -189,7 +189,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Integer),
         Schema(S::MinProperties),
         "The smallest number of entries of a map, or of fields that are set.",
-    )
+    ).example("+kubebuilder:validation:MinProperties=1")
     .on_items()
     .native("#[schemars(extend(\"minProperties\" = 1))]"),
     Definition::new(
@@ -198,7 +198,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(Integer),
         Schema(S::MaxProperties),
         "The largest number of entries of a map, or of fields that are set.",
-    )
+    ).example("+kubebuilder:validation:MaxProperties=10")
     .on_items()
     .native("#[schemars(extend(\"maxProperties\" = 10))]"),
     Definition::new(
@@ -207,7 +207,7 @@ pub(super) static ROWS: &[Definition] = &[
         Named(RULE),
         Schema(S::Validation),
         "A CEL rule that every value obeys. May be repeated; the API server runs all of them.",
-    )
+    ).example(r#"+kubebuilder:validation:XValidation:rule="self.min <= self.max",message="min is above max""#)
     .on_items()
     .native("#[x_kube(validation = Rule::new(\"self.min <= self.max\").message(\"min is above max\"))]"),
     Definition::new(
@@ -216,7 +216,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(List(&Text)),
         Schema(S::AtMostOneOf),
         "Optional fields, by their JSON names, of which at most one may be set.",
-    )
+    ).example("+kubebuilder:validation:AtMostOneOf=secretName;configMapName")
     .priority(11),
     Definition::new(
         "kubebuilder:validation:ExactlyOneOf",
@@ -224,7 +224,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(List(&Text)),
         Schema(S::ExactlyOneOf),
         "Optional fields, by their JSON names, of which exactly one must be set. A Rust enum with data says the same.",
-    )
+    ).example("+kubebuilder:validation:ExactlyOneOf=secretName;configMapName")
     .priority(12),
     Definition::new(
         "kubebuilder:validation:AtLeastOneOf",
@@ -232,7 +232,7 @@ pub(super) static ROWS: &[Definition] = &[
         Value(List(&Text)),
         Schema(S::AtLeastOneOf),
         "Optional fields, by their JSON names, of which at least one must be set.",
-    )
+    ).example("+kubebuilder:validation:AtLeastOneOf=secretName;configMapName")
     .priority(13),
     Definition::new(
         "k8s:immutable",

@@ -108,12 +108,12 @@ pub(super) static ROWS: &[Definition] = &[
         Named(WEBHOOK),
         Effect::Webhook,
         "An admission webhook of the operator. It may stand on any code, best on what answers it.",
-    ),
+    ).example("+kubebuilder:webhook:path=/mutate-memcached,mutating=true,failurePolicy=fail,sideEffects=None,groups=cache.example.com,resources=memcacheds,verbs=create;update,versions=v1,name=mmemcached.example.com,admissionReviewVersions=v1"),
     Definition::new(
         "kubebuilder:webhookconfiguration",
         ANYWHERE,
         Named(CONFIGURATION),
         Effect::WebhookConfiguration,
         "The name of the object that holds the webhooks. At most one for each of the two kinds.",
-    ),
+    ).example("+kubebuilder:webhookconfiguration:mutating=true,name=cache-mutating-webhooks"),
 ];
