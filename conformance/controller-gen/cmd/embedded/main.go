@@ -79,20 +79,7 @@ func table() ([]byte, error) {
 			continue
 		}
 		fields := map[string]map[string]any{}
-		for name, property := range schema.Properties {
-			said := said(property)
-			for keyword, value := range saidOfName(parser, ident.Package, property.Ref) {
-				if _, found := said[keyword]; !found {
-					said[keyword] = value
-				}
-			}
-			if len(said) > 0 {
-				fields[name] = said
-			}
-		}
-		if said := said(schema); len(said) > 0 {
-			fields[""] = said
-		}
+		collect(parser, ident, fields)
 		if name := openAPIName(ident); name != "" && len(fields) > 0 {
 			types[name] = fields
 		}
@@ -115,19 +102,48 @@ func table() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// saidOfName is what a field says because of its type, if that is a string or number with a name of its own.
-func saidOfName(parser *crd.Parser, pkg *loader.Package, ref *string) map[string]any {
-	if ref == nil {
-		return nil
+// collect adds what is said of a type and of its fields, those of embedded structs included.
+func collect(parser *crd.Parser, ident crd.TypeIdent, fields map[string]map[string]any) {
+	schema := parser.Schemata[ident]
+	for _, embedded := range schema.AllOf {
+		if embedded.Ref != nil {
+			collect(parser, referenced(ident.Package, *embedded.Ref), fields)
+		}
 	}
-	name, path, err := crd.RefParts(*ref)
+	for name, property := range schema.Properties {
+		said := said(property)
+		for keyword, value := range saidOfName(parser, ident.Package, property.Ref) {
+			if _, found := said[keyword]; !found {
+				said[keyword] = value
+			}
+		}
+		if len(said) > 0 {
+			fields[name] = said
+		}
+	}
+	if said := said(schema); len(said) > 0 {
+		fields[""] = said
+	}
+}
+
+// referenced is the type that a reference in this package leads to.
+func referenced(pkg *loader.Package, ref string) crd.TypeIdent {
+	name, path, err := crd.RefParts(ref)
 	if err != nil {
 		panic(err)
 	}
 	if path != "" {
 		pkg = pkg.Imports()[path]
 	}
-	schema := parser.Schemata[crd.TypeIdent{Package: pkg, Name: name}]
+	return crd.TypeIdent{Package: pkg, Name: name}
+}
+
+// saidOfName is what a field says because of its type, if that is a string or number with a name of its own.
+func saidOfName(parser *crd.Parser, pkg *loader.Package, ref *string) map[string]any {
+	if ref == nil {
+		return nil
+	}
+	schema := parser.Schemata[referenced(pkg, *ref)]
 	if schema.Type != "string" && schema.Type != "integer" {
 		return nil
 	}

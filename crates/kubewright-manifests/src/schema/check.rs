@@ -79,7 +79,9 @@ impl Checker<'_> {
             }
         }
         for (flag, bound) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
-            if node.is(flag) && node.get(bound).is_none() {
+            let is_bound =
+                node.get(bound).is_some() || node.all_of.iter().any(|part| part.get(bound).is_some());
+            if node.is(flag) && !is_bound {
                 let message = format!("`{flag}` excludes the {bound} of `{}`, which has none", self.site);
                 self.tell(node, flag, "flag-without-bound", message, "state the bound as well");
             }

@@ -21,9 +21,14 @@ static TABLE: LazyLock<Table> =
 /// The rules by which Kubernetes lets its own objects change are left out in our style: what is embedded is another object.
 pub(super) fn complete(name: &str, node: &mut Node, style: Style) {
     let Some(fields) = TABLE.get(name) else { return };
+    let mut required = std::mem::take(&mut node.required);
     for (field, keywords) in fields {
         let target = if field.is_empty() { Some(&mut *node) } else { node.properties.get_mut(field) };
         let Some(target) = target else { continue };
+        // k8s-openapi decodes its types without the fields that it says are required, and the API server fills them in.
+        if keywords.contains_key("default") {
+            required.remove(field);
+        }
         for (keyword, value) in keywords {
             if keyword != VALIDATIONS {
                 target.keywords.entry(keyword.clone()).or_insert_with(|| value.clone());
@@ -33,6 +38,7 @@ pub(super) fn complete(name: &str, node: &mut Node, style: Style) {
             }
         }
     }
+    node.required = required;
 }
 
 #[cfg(test)]

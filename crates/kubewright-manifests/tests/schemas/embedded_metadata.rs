@@ -1,0 +1,48 @@
+//! Metadata of embedded objects.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use schemars::JsonSchema;
+
+use crate::assert_recorded_run;
+use kubewright_manifests::schema::Options;
+
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Template {
+    metadata: Option<ObjectMeta>,
+    text: String,
+}
+
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct EmbeddedSpec {
+    template: Template,
+    /// +optional
+    metadata: Option<ObjectMeta>,
+    /// +kubebuilder:pruning:PreserveUnknownFields
+    kept: Option<ObjectMeta>,
+    list: Option<Vec<ObjectMeta>>,
+}
+
+fn options(generate_embedded_object_meta: Option<bool>) -> Options {
+    let mut options = Options::default();
+    options.max_description_length = Some(0);
+    options.generate_embedded_object_meta = generate_embedded_object_meta;
+    options
+}
+
+#[test]
+fn metadata_is_dropped() {
+    assert_recorded_run::<EmbeddedSpec>("embedded-metadata", "crd", "embeddings", options(None), &[]);
+}
+
+#[test]
+fn metadata_is_described() {
+    assert_recorded_run::<EmbeddedSpec>(
+        "embedded-metadata",
+        "described",
+        "embeddings",
+        options(Some(true)),
+        &[],
+    );
+}
