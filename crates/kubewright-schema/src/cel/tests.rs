@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use super::{MOST_PER_SCHEMA, RulePart, check_rules};
 use crate::{ErrorList, FieldPath, Structural};
 
 fn texts(errors: &ErrorList) -> Vec<String> {
@@ -24,7 +25,7 @@ fn schema(rule: &Value) -> Structural {
 
 /// What a server says about the only rule.
 fn problem_of(schema: &Structural) -> Option<String> {
-    let checked = crate::cel::check_rules(schema, &FieldPath::root());
+    let checked = check_rules(schema, &FieldPath::root());
     checked.rules[0].problems.first().map(|problem| problem.text.clone())
 }
 
@@ -362,4 +363,96 @@ fn broken_signs_do_not_make_the_parser_slow() {
         let (problems, _) = on_a_small_stack(sign.repeat(60), json!({}));
         assert!(problems[0].starts_with("compilation failed: ERROR: <input>:"), "{problems:?}");
     }
+}
+
+#[test]
+fn reports_say_where_and_how_much() {
+    let schema = Structural::parse(&json!({"type": "object", "properties": {"spec": {
+        "type": "object",
+        "properties": {"list": {"type": "array", "maxItems": 3, "items": {
+            "type": "string",
+            "maxLength": 5,
+            "x-kubernetes-validations": [{"rule": "self != 'a'", "messageExpression": "'no ' + self"}],
+        }}},
+        "x-kubernetes-validations": [
+            {"rule": "self.list.all(l,\n  l.size() > self.nope || siize(l) > 1)", "messageExpression": "self.nope"},
+            {"rule": "self.list.size() > 1", "messageExpression": "self.list + 1"},
+        ],
+    }}}))
+    .unwrap();
+    let checked = check_rules(&schema, &FieldPath::new("schema"));
+    let paths: Vec<&str> = checked.rules.iter().map(|rule| rule.path.as_str()).collect();
+    assert_eq!(
+        paths,
+        [
+            "schema.properties[spec].properties[list].items.x-kubernetes-validations[0]",
+            "schema.properties[spec].x-kubernetes-validations[0]",
+            "schema.properties[spec].x-kubernetes-validations[1]",
+        ]
+    );
+    let [item, broken, message] = checked.rules.as_slice() else { panic!("{checked:?}") };
+    assert_eq!(item.problems, []);
+    assert_eq!((item.rule.cost, item.rule.total_cost), (2, 6));
+    assert_eq!(item.message_expression.as_ref().map(|message| message.total_cost), Some(4));
+    // The server compiles no message for a rule that does not compile.
+    assert_eq!(broken.message_expression, None);
+    let errors: Vec<_> = broken.problems[0]
+        .errors
+        .iter()
+        .map(|error| {
+            (
+                error.text.as_str(),
+                &schema.properties["spec"].validations[0].rule[error.span.clone()],
+                error.line,
+                error.column,
+            )
+        })
+        .collect();
+    assert_eq!(
+        errors,
+        [
+            ("undefined field 'nope'", "nope", 2, 18),
+            ("undeclared reference to 'siize' (in container '')", "siize", 2, 32),
+        ]
+    );
+    assert_eq!(message.problems[0].part, RulePart::MessageExpression);
+    assert_eq!(message.problems[0].errors[0].span, 10..11);
+    assert_eq!(checked.total_cost, 6 + 4 + message.rule.total_cost);
+    assert_eq!(checked.total_error, None);
+}
+
+#[test]
+fn reports_name_what_costs_most() {
+    // About 1.6 times what one rule may cost.
+    let rule = json!({"rule": format!("self.text.matches('{}')", "a".repeat(200))});
+    let rules = vec![rule; 7];
+    let schema = Structural::parse(&json!({"type": "object", "properties": {"spec": {
+        "type": "object",
+        "properties": {"text": {"type": "string"}},
+        "x-kubernetes-validations": rules,
+    }}}))
+    .unwrap();
+    let checked = check_rules(&schema, &FieldPath::root());
+    let costs: Vec<usize> = checked.rules.iter().map(|rule| rule.problems.len()).collect();
+    assert!(checked.rules.iter().all(|rule| rule.problems[0].is_cost), "{checked:?}");
+    assert_eq!(costs, [2, 2, 2, 2, 1, 1, 1]);
+    assert!(checked.total_cost > MOST_PER_SCHEMA);
+    assert_eq!(
+        checked.total_error.unwrap(),
+        "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of \
+         1.101006x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and \
+         strings are declared)"
+    );
+}
+
+#[test]
+fn types_that_grow_have_an_end() {
+    let mut rule = "optional.of(1)".to_owned();
+    for _ in 0..14 {
+        rule = format!("{rule}.optMap(x, {{x: x}})");
+    }
+    let schema = schema(&json!({"rule": format!("{rule}.hasValue()")}));
+    // What matters is that there is an answer.
+    let checked = check_rules(&schema, &FieldPath::root());
+    assert_eq!(checked.rules.len(), 1);
 }

@@ -197,7 +197,7 @@ impl Checker {
         self.list_type(schema);
         self.list_map_keys(schema);
         self.list_items(schema);
-        self.rules(schema);
+        self.rules(schema, structural);
         // Errors here or below would mostly be echoed by the compiler.
         if let Some(structural) = structural.filter(|_| self.errors.len() == before) {
             let problems =
@@ -404,16 +404,17 @@ impl Checker {
         }
     }
 
-    fn rules(&mut self, schema: &Value) {
+    fn rules(&mut self, schema: &Value, structural: Option<&Schema>) {
         let rules = items(schema.get("x-kubernetes-validations"));
-        if rules.is_empty() {
-            return;
-        }
+        let has_paths = rules.iter().any(|rule| !text(&rule["fieldPath"]).is_empty());
         // A path into a schema that cannot be read is not judged.
-        let structural = Structural::read_at(schema, &FieldPath::root()).ok();
+        let read = (has_paths && structural.is_none())
+            .then(|| Structural::read_at(schema, &FieldPath::root()).ok())
+            .flatten();
+        let structural = structural.or(read.as_deref());
         for (index, rule) in rules.iter().enumerate() {
             let path = self.path.child("x-kubernetes-validations").index(index);
-            self.errors.extend(rule_form(rule, structural.as_ref(), &path));
+            self.errors.extend(rule_form(rule, structural, &path));
         }
     }
 
@@ -431,7 +432,7 @@ impl Checker {
 }
 
 /// Checks the form of a CEL rule, not its expressions.
-fn rule_form(rule: &Value, schema: Option<&Structural>, path: &FieldPath) -> ErrorList {
+fn rule_form(rule: &Value, schema: Option<&Schema>, path: &FieldPath) -> ErrorList {
     let mut errors = ErrorList::new();
     let breaks = |text: &str| text.contains(['\n', '\r']);
     let expression = text(&rule["rule"]);

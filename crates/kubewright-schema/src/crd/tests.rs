@@ -388,6 +388,44 @@ fn defaults_must_keep_the_rules() {
 }
 
 #[test]
+fn a_stored_schema_may_have_expensive_rules() {
+    let field = |rule: &str| json!({"type": "string", "x-kubernetes-validations": [{"rule": rule}]});
+    let properties = "/spec/versions/0/schema/openAPIV3Schema/properties";
+    // About 1.6 times what one rule may cost.
+    let expensive = &format!("self.matches('{}')", "a".repeat(200));
+    let mut old = crd();
+    old["metadata"]["resourceVersion"] = json!("1");
+    old.pointer_mut(properties).unwrap()["x"] = field(expensive);
+    let found = texts(&validate_crd(&old));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].contains("x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget")
+    );
+    assert_eq!(texts(&validate_crd_update(&old, &old)), Vec::<String>::new());
+    // A change anywhere in the schema counts, one elsewhere in the definition does not.
+    let mut new = old.clone();
+    new["spec"]["names"]["shortNames"] = json!(["w"]);
+    assert_eq!(texts(&validate_crd_update(&new, &old)), Vec::<String>::new());
+    new.pointer_mut(properties).unwrap()["y"] = json!({"type": "string"});
+    assert_eq!(texts(&validate_crd_update(&new, &old)), found);
+    // What all rules cost together always counts, and so does what is wrong with one.
+    for (index, name) in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"].iter().enumerate() {
+        let rule = if index == 0 { "self.nope" } else { expensive };
+        old.pointer_mut(properties).unwrap()[name] = field(rule);
+    }
+    let found = texts(&validate_crd_update(&old, &old));
+    assert!(
+        found[0].contains("properties[a].x-kubernetes-validations[0].rule: Invalid value: "),
+        "{found:?}"
+    );
+    assert_eq!(found.iter().filter(|text| text.contains("contributed to estimated rule cost")).count(), 4);
+    assert!(found.last().unwrap().starts_with(
+        "spec.validation.openAPIV3Schema: Forbidden: x-kubernetes-validations estimated rule cost total for entire \
+         OpenAPIv3 schema exceeds budget by factor of "
+    ));
+}
+
+#[test]
 fn an_error_hides_the_rules_of_its_own_part_only() {
     let broken = json!({"type": "array", "uniqueItems": true, "items": {"type": "string"}});
     let errors = with(|crd| {

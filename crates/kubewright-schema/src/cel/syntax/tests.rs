@@ -1,3 +1,8 @@
+use std::panic::catch_unwind;
+
+use kube_cel::cel::parser::Parser;
+use proptest::prelude::*;
+
 use super::*;
 
 /// A tree as text, with the places that errors would point at.
@@ -134,4 +139,31 @@ fn macros_that_copy_have_an_end() {
     let source = format!("a{}", ".optMap(x, x)".repeat(60));
     let Err(Unparsed::Wrong(errors)) = parse(&source) else { panic!("{source}") };
     assert!(errors[0].text.contains("too large"));
+}
+
+const WORDS: [&str; 44] = [
+    "a", "b", "self", ".", ".", ".?", "(", ")", "(", ")", "[", "]", "[?", "{", "}", ",", ":", "?", "+", "-",
+    "*", "/", "%", "==", "<", ">=", "&&", "||", "!", "in", "true", "null", "1", "2u", "1.5", "'s'", "b'x'",
+    "r'\\d'", "has", "all", "map", "x", "if", "0x1",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    /// Both parsers take the same language.
+    #[test]
+    fn the_language_is_that_of_the_other_parser(
+        words in prop::collection::vec((prop::sample::select(&WORDS[..]), any::<bool>()), 1..10),
+    ) {
+        let source: String = words.iter().flat_map(|(word, space)| [*word, if *space { " " } else { "" }]).collect();
+        let ours = parse(&source);
+        // It panics on some texts that are not CEL.
+        let theirs = catch_unwind(|| Parser::new().enable_optional_syntax(true).parse(&source));
+        let is_foreign = match &theirs {
+            Ok(Ok(_)) => false,
+            Ok(Err(errors)) => errors.errors.iter().any(|error| error.msg.starts_with("Syntax error")),
+            Err(_) => true,
+        };
+        prop_assert_eq!(matches!(ours, Err(Unparsed::Foreign(_))), is_foreign, "{}: {:?}", source, ours);
+    }
 }
