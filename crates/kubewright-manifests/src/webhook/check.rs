@@ -221,6 +221,14 @@ fn conditions(marker: &Marker, hook: &Value, findings: &mut Findings<'_>) {
         if expression.trim().is_empty() {
             let message = format!("the match condition `{name}` has no expression");
             findings.fault("webhook-condition", argument, message, "write one in CEL");
+        } else if let Some(reason) = syntax::condition(expression) {
+            let message = format!("the match condition `{name}` does not compile: {reason}");
+            findings.fault(
+                "webhook-condition",
+                argument,
+                message,
+                "it speaks of `object`, `oldObject`, `request` and `authorizer`, in CEL",
+            );
         }
     }
 }
@@ -237,7 +245,7 @@ fn texts<'v>(value: &'v Value, pointer: &str) -> Vec<&'v str> {
 /// The reasons why a text is not what it should be, as the API server finds them.
 #[cfg(feature = "check")]
 mod syntax {
-    use kubewright_schema::names;
+    use kubewright_schema::{cel::check_expression, names};
 
     pub(super) fn subdomain(value: &str) -> Option<String> {
         names::dns1123_subdomain(value).into_iter().next()
@@ -245,6 +253,11 @@ mod syntax {
 
     pub(super) fn qualified(value: &str) -> Option<String> {
         names::label_key(value).into_iter().next()
+    }
+
+    pub(super) fn condition(expression: &str) -> Option<String> {
+        let errors = check_expression(expression, &["object", "oldObject", "request", "authorizer"]);
+        errors.into_iter().next().map(|error| error.text)
     }
 }
 
@@ -256,6 +269,10 @@ mod syntax {
     }
 
     pub(super) fn qualified(_: &str) -> Option<String> {
+        None
+    }
+
+    pub(super) fn condition(_: &str) -> Option<String> {
         None
     }
 }

@@ -14,7 +14,7 @@
 //! | two `webhookconfiguration` of one kind | an error in one package, else the last wins | an error |
 //! | a service beside `url`, `reinvocationPolicy` of a validating webhook | dropped | dropped, and a warning |
 //! | what the API server refuses: names with fewer than three parts, names used twice, URLs without `https`, ports, wildcards beside others | written | an error, in controller-gen's style a warning |
-//! | names and paths as the API server checks them | written | the same (feature `check`) |
+//! | names and paths that the API server refuses, match conditions that are no CEL or use unknown names | written | the same (feature `check`) |
 //!
 //! The documents themselves are the same in both styles.
 

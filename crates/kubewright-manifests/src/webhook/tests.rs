@@ -279,6 +279,8 @@ fn names_and_paths_are_checked_as_the_server_does() {
         ("name=vPod.example.com", "webhook-name"),
         ("path=/Validate", "webhook-path"),
         ("matchConditions={{name: \"a b\", expression: \"true\"}}", "webhook-condition-name"),
+        ("matchConditions={{name: a, expression: \"request.name ==\"}}", "webhook-condition"),
+        ("matchConditions={{name: a, expression: \"self.metadata.name == 'a'\"}}", "webhook-condition"),
     ] {
         assert_eq!(found(arguments, Style::Kubewright)[0].0, code, "{arguments}");
     }

@@ -17,6 +17,7 @@ mod checker;
 mod cost;
 mod declaration;
 mod depth;
+mod expression;
 mod functions;
 mod names;
 mod plan;
@@ -30,6 +31,7 @@ use serde_json::Value;
 
 pub use {
     cost::{MOST_PER_RULE, MOST_PER_SCHEMA},
+    expression::check_expression,
     report::{
         CheckedExpression, CheckedRule, CheckedRules, ExpressionError, RulePart, RuleProblem, check_rules,
     },

@@ -112,27 +112,37 @@ impl Compiled {
     }
 }
 
+/// What is said when there is no memory for the stack that an expression needs.
+const NO_MEMORY: &str = "ERROR: <input>:1:1: there is no memory to compile the expression";
+
 fn compile(
     source: &str,
     declarations: &Declarations,
     old_self: OldSelf,
     output: Output,
 ) -> Result<Program, Problem> {
-    let unplaced = |text: String| output.problem(&text, Vec::new());
-    let no_memory =
-        || unplaced("ERROR: <input>:1:1: there is no memory to compile the expression".to_owned());
-    let located = |errors: Vec<Located>| output.problem(&shown::errors(source, &errors), errors);
+    let tree = parse(source).map_err(|problem| output.problem(&problem.text, problem.located))?;
+    depth::with_room(tree.depth() <= SHALLOW, || check(tree, source, declarations, old_self, output))
+        .unwrap_or_else(|| Err(output.problem(NO_MEMORY, Vec::new())))
+}
+
+/// Parses an expression.
+///
+/// # Errors
+///
+/// What a server says about its syntax.
+pub(super) fn parse(source: &str) -> Result<Tree, Problem> {
+    let unplaced = |text: String| Problem { text, located: Vec::new() };
     let measured = depth::measure(source).map_err(unplaced)?;
-    let parsed =
-        depth::with_room(measured.depth <= SHALLOW, || syntax::parse(source)).ok_or_else(no_memory)?;
-    let tree = parsed.map_err(|unparsed| {
-        located(match unparsed {
+    let parsed = depth::with_room(measured.depth <= SHALLOW, || syntax::parse(source))
+        .ok_or_else(|| unplaced(NO_MEMORY.to_owned()))?;
+    parsed.map_err(|unparsed| {
+        let located = match unparsed {
             Unparsed::Wrong(errors) => errors,
             Unparsed::Foreign(errors) => foreign(errors, source, &measured),
-        })
-    })?;
-    depth::with_room(tree.depth() <= SHALLOW, || check(tree, source, declarations, old_self, output))
-        .unwrap_or_else(|| Err(no_memory()))
+        };
+        Problem { text: shown::errors(source, &located), located }
+    })
 }
 
 /// What is wrong with a text that is not of the language, by the parser of the `cel` crate.

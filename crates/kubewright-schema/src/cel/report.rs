@@ -7,6 +7,7 @@ use super::{
     cost::{MOST_PER_RULE, MOST_PER_SCHEMA},
     program::{Problem, Program},
     shown::Position,
+    syntax::Located,
 };
 use crate::{
     error::FieldPath,
@@ -277,20 +278,19 @@ fn expensive(part: RulePart, what: &str, cost: u64) -> Option<RuleProblem> {
 }
 
 fn broken(part: RulePart, source: &str, problem: &Problem) -> RuleProblem {
-    let errors = problem
-        .located
-        .iter()
-        .map(|error| {
-            let position = Position::of(source, error.place.at);
-            ExpressionError {
-                text: error.text.clone(),
-                span: error.place.start..error.place.end,
-                line: position.line,
-                column: position.column + 1,
-            }
-        })
-        .collect();
+    let errors = problem.located.iter().map(|error| located(source, error)).collect();
     RuleProblem { part, is_cost: false, text: problem.text.clone(), errors }
+}
+
+/// An error as it is reported.
+pub(super) fn located(source: &str, error: &Located) -> ExpressionError {
+    let position = Position::of(source, error.place.at);
+    ExpressionError {
+        text: error.text.clone(),
+        span: error.place.start..error.place.end,
+        line: position.line,
+        column: position.column + 1,
+    }
 }
 
 /// By how much a cost is too high. Small factors are shown with all digits, so that none reads as one.

@@ -72,28 +72,35 @@ impl Environment {
     }
 
     fn global(&self, name: &str) -> Option<Type> {
-        let of = match name {
-            "self" => return Some(self.own.clone()),
-            "oldSelf" => return Some(self.old.clone()),
-            "bool" => Type::Bool,
-            "bytes" => Type::Bytes,
-            "double" => Type::Double,
-            "duration" | "google.protobuf.Duration" => Type::Duration,
-            "int" => Type::Int,
-            "list" => Type::list(Type::Dyn),
-            "map" => Type::map(Type::Dyn, Type::Dyn),
-            "null_type" => Type::Null,
-            "optional_type" => Type::optional(Type::Dyn),
-            "string" => Type::String,
-            "timestamp" | "google.protobuf.Timestamp" => Type::Timestamp,
-            "type" => Type::compound(super::Constructor::Type, Vec::new()),
-            "uint" => Type::Uint,
-            "net.CIDR" => Type::Library(LibraryType::Cidr),
-            "net.IP" => Type::Library(LibraryType::Ip),
-            _ => return None,
-        };
-        Some(Type::type_of(of))
+        match name {
+            "self" => Some(self.own.clone()),
+            "oldSelf" => Some(self.old.clone()),
+            _ => type_named(name),
+        }
     }
+}
+
+/// The type of the name of a type.
+pub(super) fn type_named(name: &str) -> Option<Type> {
+    let of = match name {
+        "bool" => Type::Bool,
+        "bytes" => Type::Bytes,
+        "double" => Type::Double,
+        "duration" | "google.protobuf.Duration" => Type::Duration,
+        "int" => Type::Int,
+        "list" => Type::list(Type::Dyn),
+        "map" => Type::map(Type::Dyn, Type::Dyn),
+        "null_type" => Type::Null,
+        "optional_type" => Type::optional(Type::Dyn),
+        "string" => Type::String,
+        "timestamp" | "google.protobuf.Timestamp" => Type::Timestamp,
+        "type" => Type::compound(super::Constructor::Type, Vec::new()),
+        "uint" => Type::Uint,
+        "net.CIDR" => Type::Library(LibraryType::Cidr),
+        "net.IP" => Type::Library(LibraryType::Ip),
+        _ => return None,
+    };
+    Some(Type::type_of(of))
 }
 
 /// The overloads of a function.

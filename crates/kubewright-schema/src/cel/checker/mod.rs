@@ -68,6 +68,16 @@ pub(super) fn check(
     if errors.is_empty() { Ok(checked) } else { Err(errors) }
 }
 
+/// Whether every expression may use this name, which is that of a type.
+pub(super) fn is_type(name: &str) -> bool {
+    environment::type_named(name).is_some()
+}
+
+/// Whether every expression may call a function of this name.
+pub(super) fn is_function(name: &str) -> bool {
+    environment::function(name).is_some()
+}
+
 impl Checked {
     /// The type of a node.
     pub(super) fn type_of(&self, id: NodeId) -> &Type {
