@@ -5,6 +5,8 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use kubewright_cluster::Selection;
 
+use crate::generate;
+
 /// The operator framework for Rust: one binary from an empty folder to a running operator.
 #[derive(Debug, Parser)]
 #[command(name = "kubewright", version, max_term_width = 110)]
@@ -32,6 +34,14 @@ pub(crate) enum Command {
     /// leaves the old operator running.
     #[command(after_help = DEV_EXAMPLES)]
     Dev(DevOptions),
+
+    /// Write the operator's CRDs, roles and webhook configurations from its types and markers.
+    ///
+    /// CRDs come from the operator itself, which is built for it; roles and webhook configurations from the markers in its
+    /// sources. Files that have the right content are not touched, and those that were generated and are no longer are
+    /// removed. If anything is wrong, all of it is shown and nothing is written.
+    #[command(after_help = generate::examples(), after_long_help = generate::options_help())]
+    Generate(GenerateOptions),
 }
 
 /// Where the API server listens and where its kubeconfig goes.
@@ -113,6 +123,71 @@ pub(crate) struct DevOptions {
     /// Arguments for the operator.
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) operator_arguments: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GenerateOptions {
+    /// What to generate (crd, rbac, webhook; all of them unless one is named), with options after a colon,
+    /// output rules, and the folder of the operator's Cargo package.
+    ///
+    /// The syntax is controller-gen's, so that the line of a Makefile works as it stands. See the end of this help.
+    #[arg(value_name = "GENERATOR|OUTPUT|PATH")]
+    pub(crate) words: Vec<String>,
+
+    /// Write nothing; show what would change, and fail if anything would.
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Write all files to this folder, or, for `-`, all documents to the standard output.
+    #[arg(long, short, value_name = "DIR|-")]
+    pub(crate) output: Option<String>,
+
+    /// Whose conventions to follow, to the byte.
+    #[arg(long, value_enum, value_name = "GENERATOR")]
+    pub(crate) compat: Option<Compat>,
+
+    /// The binary target that is the operator, if the package has several.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) bin: Option<String>,
+
+    /// Show nothing but what is wrong.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// How to tell what is wrong and what was done: for people, or as one JSON object a line on the standard output.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = MessageFormat::Human)]
+    pub(crate) message_format: MessageFormat,
+
+    /// Print what markers there are, and do nothing else.
+    #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "markdown")]
+    pub(crate) markers: Option<MarkersFormat>,
+}
+
+/// A generator whose output is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Compat {
+    /// controller-gen v0.23.
+    ControllerGen,
+    /// None, whatever the manifest says.
+    None,
+}
+
+/// How messages are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MessageFormat {
+    /// For people.
+    Human,
+    /// One JSON object a line, for programs.
+    Json,
+}
+
+/// How the table of markers is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MarkersFormat {
+    /// A page for people.
+    Markdown,
+    /// One JSON document, for programs.
+    Json,
 }
 
 const CLUSTER_EXAMPLES: &str = "\

@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf, process::ExitStatus};
 
+use kubewright_manifests::{options::OptionError, output::OutputError, source::SourceError};
+
 /// A failed command. The text says what failed, on what, why, and what to do next.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -34,10 +36,41 @@ pub(crate) enum Error {
     Build,
 
     #[error(
-        "the operator did not print its CRDs (`{command}` ended with {status}){}",
-        if stderr.is_empty() { String::new() } else { format!(":\n{stderr}") }
+        "the operator did not print its CRDs (`{command}` ended with {status}); it does if its `main` begins with \
+         `Manager::new(Options::parse())` of kubewright{}",
+        if stderr.is_empty() { String::new() } else { format!("; it said:\n{stderr}") }
     )]
     PrintCrds { command: String, status: ExitStatus, stderr: String },
+
+    #[error(
+        "the operator did not print its CRDs within {seconds} s (`{command}`); it must not do anything before \
+         `Options::parse()` and `Manager::new(..)`, which print them"
+    )]
+    CrdsNotPrinted { command: String, seconds: u64 },
+
+    #[error("interrupted; nothing was written")]
+    Interrupted,
+
+    #[error("{0}")]
+    Arguments(String),
+
+    #[error(transparent)]
+    Option(#[from] OptionError),
+
+    #[error(transparent)]
+    Source(#[from] SourceError),
+
+    #[error(transparent)]
+    Output(#[from] OutputError),
+
+    #[error("nothing was written because of {}", if *errors == 1 { "the error above".to_owned() } else { format!("the {errors} errors above") })]
+    Diagnostics { errors: usize },
+
+    #[error(
+        "{} not up to date; run `kubewright generate`",
+        if *files == 1 { "a generated file is".to_owned() } else { format!("{files} generated files are") }
+    )]
+    NotUpToDate { files: usize },
 
     #[error("{what} is not valid YAML: {reason}")]
     Yaml { what: String, reason: String },

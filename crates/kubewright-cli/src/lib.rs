@@ -2,7 +2,7 @@
 //!
 //! The binary is thin, and so is this crate: each command is one module, and what a library should own lives in a
 //! library. It may import every crate of the workspace but the facade and the test cluster, and none imports it.
-//! Start reading at `command.rs`, the one table of commands and flags; `cluster.rs` and `dev/` are the commands.
+//! Start reading at `command.rs`, the one table of commands and flags; `cluster.rs`, `dev/` and `generate/` are the commands.
 //!
 //! Exit codes: 0 for success and for an end by SIGINT or SIGTERM, 1 for a failure, 2 for arguments that make no sense.
 
@@ -10,7 +10,9 @@ mod cluster;
 mod command;
 mod dev;
 mod error;
+mod generate;
 mod local_cluster;
+mod project;
 mod shutdown;
 mod terminal;
 
@@ -24,8 +26,16 @@ use crate::{command::Command, error::Error, shutdown::Shutdown};
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = command::Arguments::parse();
-    terminal::init_logging(arguments.verbose);
-    match run(arguments.command) {
+    let verbose = arguments.verbose;
+    let result = match arguments.command {
+        Command::Cluster(options) => {
+            on_runtime(verbose, async |shutdown| cluster::run(options, shutdown).await)
+        }
+        Command::Dev(options) => on_runtime(verbose, async |shutdown| dev::run(options, shutdown).await),
+        // It mostly is over before an async runtime and the logs would have started.
+        Command::Generate(options) => generate::run(&options),
+    };
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             terminal::error(&error);
@@ -34,18 +44,13 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<(), Error> {
+fn on_runtime(verbose: u8, command: impl AsyncFnOnce(Shutdown) -> Result<(), Error>) -> Result<(), Error> {
+    terminal::init_logging(verbose);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|source| Error::Io { action: "start the async runtime".to_owned(), source })?;
-    let result = runtime.block_on(async {
-        let shutdown = Shutdown::on_signals()?;
-        match command {
-            Command::Cluster(options) => cluster::run(options, shutdown).await,
-            Command::Dev(options) => dev::run(options, shutdown).await,
-        }
-    });
+        .map_err(Error::io("start the async runtime"))?;
+    let result = runtime.block_on(async { command(Shutdown::on_signals()?).await });
     // Whatever still runs in the background must not hold up the end of the process.
     runtime.shutdown_background();
     result

@@ -13,6 +13,17 @@ pub(crate) fn result(line: impl Display) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
+/// Prints text that is complete as it is, such as documents.
+pub(crate) fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Prints text for people that is complete as it is, such as diagnostics.
+pub(crate) fn eprint(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
 /// Prints what the command is doing.
 pub(crate) fn status(verb: &str, what: impl Display) {
     let (bold, plain) = if colored() { ("\x1b[1;32m", "\x1b[0m") } else { ("", "") };
@@ -32,9 +43,18 @@ pub(crate) fn error(what: impl Display) {
     let _ = writeln!(std::io::stderr(), "{bold}error{plain}: {what}");
 }
 
-/// Colour goes to terminals alone, and not where `NO_COLOR` is set.
+/// Whether the standard error is in colour. Colour goes to terminals alone, and not where `NO_COLOR` is set.
 pub(crate) fn colored() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    std::io::stderr().is_terminal() && wants_color()
+}
+
+/// The same for the standard output.
+pub(crate) fn colored_output() -> bool {
+    std::io::stdout().is_terminal() && wants_color()
+}
+
+fn wants_color() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// Sends the logs of the cluster to standard error. `RUST_LOG` overrides `verbose`.

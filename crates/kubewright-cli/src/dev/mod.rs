@@ -1,21 +1,24 @@
 //! `kubewright dev`: the cluster and the operator, rebuilt and swapped on save.
 //!
-//! [`project`] finds the operator's package, [`build`] runs cargo, [`crds`] installs what the operator defines,
-//! [`operator`] holds its process, [`sources`] tells when a file was saved, [`samples`] is `--once`. The loop in
-//! this file puts them together.
+//! [`crds`] installs what the operator defines, [`operator`] holds its process, [`sources`] tells when a file was saved,
+//! [`samples`] is `--once`. The loop in this file puts them together.
 
-mod build;
 mod crds;
 mod operator;
-mod process_group;
-mod project;
 mod samples;
 mod sources;
 
 use std::path::{Path, PathBuf};
 
-use self::{operator::Operator, project::Project, sources::Sources};
-use crate::{command::DevOptions, error::Error, local_cluster::LocalCluster, shutdown::Shutdown, terminal};
+use self::{operator::Operator, sources::Sources};
+use crate::{
+    command::DevOptions,
+    error::Error,
+    local_cluster::LocalCluster,
+    project::{self, BuildOptions, Project},
+    shutdown::Shutdown,
+    terminal,
+};
 
 /// Runs until `shutdown` (or, with `--once`, until the samples are reconciled), then ends all that it started.
 pub(crate) async fn run(options: DevOptions, shutdown: Shutdown) -> Result<(), Error> {
@@ -122,7 +125,9 @@ impl Session {
     /// Builds the operator, installs its CRDs, and puts it in the place of `running`, which goes on if the build
     /// fails. The old operator has ended before the new one starts: two would fight over the same objects.
     async fn build_and_start(&self, running: &mut Option<Operator>) -> Result<(), Error> {
-        let binary = build::build(&self.project, self.release).await?;
+        let binary =
+            project::build(&self.project, BuildOptions { release: self.release, ..Default::default() })
+                .await?;
         let definitions = crds::print(&binary).await?;
         let client = self.client().await?;
         crds::install(&client, definitions).await?;

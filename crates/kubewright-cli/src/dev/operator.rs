@@ -8,8 +8,7 @@ use std::{
 
 use tokio::process::Command;
 
-use super::process_group::ProcessGroup;
-use crate::error::Error;
+use crate::{error::Error, project::ProcessGroup};
 
 /// How long an operator may take to end before it is killed. The command itself must end within 5 s.
 const GRACE: Duration = Duration::from_secs(3);

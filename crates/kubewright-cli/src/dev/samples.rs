@@ -14,11 +14,8 @@ use kube::{
 };
 use serde_json::Value;
 
-use super::{
-    crds::{FIELD_MANAGER, documents},
-    project::Project,
-};
-use crate::{error::Error, terminal};
+use super::crds::{FIELD_MANAGER, documents};
+use crate::{error::Error, project::Project, terminal};
 
 /// The conditions that say that an operator is done with an object.
 const SETTLED: [&str; 3] = ["Available", "Ready", "Established"];

@@ -8,8 +8,7 @@ use std::{
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, event::ModifyKind};
 use tokio::sync::mpsc;
 
-use super::project::Project;
-use crate::error::Error;
+use crate::{error::Error, project::Project};
 
 /// An editor writes several files, or one in several steps: a change is complete when nothing has followed it for
 /// this long.

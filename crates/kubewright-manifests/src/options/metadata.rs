@@ -14,7 +14,18 @@ use crate::{
 const TABLE: &str = "package.metadata.kubewright.generate";
 
 /// The keys for all generators at once.
-const COMMON: &[&str] = &["compat", "bin", "headerFile", "year", "prune", "aggregatedRoles"];
+const COMMON: &[&str] = &["compat", "bin", "headerFile", "year", "prune"];
+
+/// The table in the text of a manifest.
+pub(super) fn find(manifest: &str) -> Result<Option<Value>, OptionError> {
+    let mut found: Value = toml::from_str(manifest)
+        .map_err(|error: toml::de::Error| OptionError::new("Cargo.toml", error.message()))?;
+    for part in TABLE.split('.') {
+        let Some(inner) = found.get_mut(part) else { return Ok(None) };
+        found = inner.take();
+    }
+    Ok(Some(found))
+}
 
 /// Puts the options of the manifest's table into `settings`. Its paths are relative to `folder`, that of the manifest.
 pub(super) fn read(table: &Value, folder: &Path, settings: &mut Settings) -> Result<(), OptionError> {
@@ -37,7 +48,6 @@ pub(super) fn read(table: &Value, folder: &Path, settings: &mut Settings) -> Res
             }
             "bin" => settings.bin = Some(text(value, &place)?),
             "prune" => settings.prune = bool(value, &place)?,
-            "aggregatedRoles" => settings.aggregated_roles = bool(value, &place)?,
             "headerFile" | "year" => {
                 let value = resolved(key, &Value::from(text(value, &place)?), folder);
                 for generator in Generator::ALL {

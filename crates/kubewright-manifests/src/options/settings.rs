@@ -1,16 +1,13 @@
 //! What the command line and the manifest say together.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
 
 use serde_json::Value;
 
 use super::{Generator, OptionError, Output, Word, metadata};
 use crate::{
     Style,
-    output::{Header, OutputError},
+    output::{Header, Mark, OutputError},
 };
 
 /// The version of controller-gen whose output its style has.
@@ -28,9 +25,6 @@ pub struct Settings {
     pub bin: Option<String>,
     /// Whether stale files are removed; true by default.
     pub prune: bool,
-    /// Whether there is a viewer, an editor and an admin role for each kind; false by default, since Kubebuilder writes
-    /// them once, when a kind is created, and leaves them to the user.
-    pub aggregated_roles: bool,
     pub(super) outputs: BTreeMap<Generator, Output>,
     default_output: Option<Output>,
     named: Vec<Generator>,
@@ -52,7 +46,6 @@ impl Default for Settings {
             style: Style::default(),
             bin: None,
             prune: true,
-            aggregated_roles: false,
             outputs: BTreeMap::new(),
             default_output: None,
             named: Vec::new(),
@@ -62,15 +55,18 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The settings of a project: the table `package.metadata.kubewright.generate` of the manifest in `folder`, to whose
-    /// paths it is relative.
+    /// The settings of a project, from the text of its `Cargo.toml`, whose folder paths in it are relative to.
+    ///
+    /// They are in the table `package.metadata.kubewright.generate`; without one, all has its default.
     ///
     /// # Errors
     ///
-    /// Keys that are not known, with the nearest that is, and values of the wrong type.
-    pub fn from_metadata(table: &Value, folder: &Path) -> Result<Self, OptionError> {
+    /// Text that is not TOML, keys that are not known, with the nearest that is, and values of the wrong type.
+    pub fn from_manifest(manifest: &str, folder: &Path) -> Result<Self, OptionError> {
         let mut settings = Self::default();
-        metadata::read(table, folder, &mut settings)?;
+        if let Some(table) = metadata::find(manifest)? {
+            metadata::read(&table, folder, &mut settings)?;
+        }
         settings.check()?;
         Ok(settings)
     }
@@ -143,10 +139,10 @@ impl Settings {
     /// # Errors
     ///
     /// If there is a header file that cannot be used.
-    pub fn header(&self, generator: Generator) -> Result<Header, OutputError> {
+    pub fn header(&self, generator: Generator, mark: Mark) -> Result<Header, OutputError> {
         match self.text(generator, "headerFile") {
-            Some(path) => Header::read(self.style, &PathBuf::from(path), self.text(generator, "year")),
-            None => Ok(Header::none(self.style)),
+            Some(path) => Header::read(self.style, mark, Path::new(path), self.text(generator, "year")),
+            None => Ok(Header::none(self.style, mark)),
         }
     }
 
@@ -189,6 +185,13 @@ impl Settings {
         self.text(Generator::Rbac, "fileName").unwrap_or("role.yaml")
     }
 
+    /// Whether there is a viewer, an editor and an admin role for each kind; false by default, since Kubebuilder writes
+    /// them once, when a kind is created, and leaves them to the user.
+    #[must_use]
+    pub fn user_roles(&self) -> bool {
+        self.option(Generator::Rbac, "userRoles").and_then(Value::as_bool).unwrap_or(false)
+    }
+
     pub(super) fn set(&mut self, generator: Generator, name: &'static str, value: Value, keep: Keep) {
         match keep {
             Keep::New => _ = self.options.insert((generator, name), value),
@@ -221,7 +224,8 @@ mod tests {
     use super::*;
 
     fn settings(metadata: &Value, words: &[&str]) -> Result<Settings, OptionError> {
-        let mut settings = Settings::from_metadata(metadata, Path::new("project"))?;
+        let mut settings = Settings::default();
+        metadata::read(metadata, Path::new("project"), &mut settings)?;
         let words = words.iter().map(|word| Word::parse(word)).collect::<Result<Vec<_>, _>>()?;
         settings.apply(&words)?;
         Ok(settings)
@@ -273,6 +277,18 @@ mod tests {
             settings.output_of(Generator::Rbac, Path::new("x")),
             Output::Folder("project/roles".into())
         );
+    }
+
+    #[test]
+    fn the_manifest_of_a_project_is_read() {
+        let read = |text: &str| Settings::from_manifest(text, Path::new(""));
+        let manifest =
+            "[package]\nname = 'op'\n[package.metadata.kubewright.generate]\nrbac = { roleName = 'mine' }\n";
+        assert_eq!(read(manifest).expect("valid").role_name(), "mine");
+        for other in ["", "[package]\nname = 'op'", "[package.metadata]\nkubewright = { scan = false }"] {
+            assert_eq!(read(other), Ok(Settings::default()), "{other}");
+        }
+        assert!(read("[package").expect_err("no TOML").to_string().starts_with("Cargo.toml: "));
     }
 
     #[test]

@@ -118,6 +118,12 @@ const RBAC: &[Argument] = &[
         "The name of the role for markers that name none; `manager-role` unless given.",
     ),
     Argument::optional("fileName", Text, "The file; `role.yaml` unless given."),
+    Argument::optional(
+        "userRoles",
+        Bool,
+        "Adds roles to view, edit and administer each kind of the operator, for its users; they are not made unless \
+         asked for.",
+    ),
     HEADER_FILE,
     YEAR,
 ];

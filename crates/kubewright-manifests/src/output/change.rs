@@ -46,7 +46,7 @@ impl Change {
     /// `/dev/null` stands for a file that is not there.
     #[must_use]
     pub fn diff(&self) -> String {
-        let path = self.path.display();
+        let path = self.path.strip_prefix("/").unwrap_or(&self.path).display();
         let absent = || "/dev/null".to_owned();
         let (from, to) = match self.action {
             Action::Keep => return String::new(),

@@ -17,9 +17,10 @@ use crate::Style;
 ///
 /// # fn main() -> Result<(), output::OutputError> {
 /// let mark = Mark::new("rbac", "memcached-operator");
-/// let mut plan = Plan::new(Style::Kubewright, Header::none(Style::Kubewright));
+/// let mut plan = Plan::new(Style::Kubewright);
 /// plan.folder(Path::new("config/rbac"), &mark);
-/// plan.file(Path::new("config/rbac"), "role.yaml", &mark, "---\nkind: ClusterRole\n")?;
+/// let header = Header::none(Style::Kubewright, mark);
+/// plan.file(Path::new("config/rbac"), "role.yaml", &header, "---\nkind: ClusterRole\n")?;
 /// let comparison = plan.compare()?;
 /// for change in &comparison.changes {
 ///     println!("{}", change.diff());
@@ -31,14 +32,13 @@ use crate::Style;
 #[derive(Clone, Debug)]
 pub struct Plan {
     style: Style,
-    header: Header,
     files: BTreeMap<PathBuf, File>,
     folders: Vec<(PathBuf, Mark)>,
 }
 
 #[derive(Clone, Debug)]
 struct File {
-    mark: Mark,
+    header: Header,
     documents: String,
 }
 
@@ -56,10 +56,10 @@ pub struct Comparison {
 // === impl Plan ===
 
 impl Plan {
-    /// A plan with no files. Each gets `header`.
+    /// A plan with no files.
     #[must_use]
-    pub fn new(style: Style, header: Header) -> Self {
-        Self { style, header, files: BTreeMap::new(), folders: Vec::new() }
+    pub fn new(style: Style) -> Self {
+        Self { style, files: BTreeMap::new(), folders: Vec::new() }
     }
 
     /// Looks for stale files with this mark in `folder`, but not below it. The folder need not exist.
@@ -79,7 +79,7 @@ impl Plan {
         &mut self,
         folder: &Path,
         name: &str,
-        mark: &Mark,
+        header: &Header,
         documents: &str,
     ) -> Result<(), OutputError> {
         let mut parts = Path::new(name).components();
@@ -94,7 +94,7 @@ impl Plan {
                 second: describe(documents),
             });
         }
-        self.files.insert(path, File { mark: mark.clone(), documents: documents.to_owned() });
+        self.files.insert(path, File { header: header.clone(), documents: documents.to_owned() });
         Ok(())
     }
 
@@ -118,7 +118,7 @@ impl Plan {
     pub fn compare(&self) -> Result<Comparison, OutputError> {
         let mut changes = BTreeMap::new();
         for (path, file) in &self.files {
-            let after = self.header.file(&file.mark, &file.documents);
+            let after = file.header.file(&file.documents);
             let (action, before) = match read(path)? {
                 None => (Action::Create, String::new()),
                 Some(before) if before == after.as_bytes() => (Action::Keep, after.clone()),
@@ -207,12 +207,16 @@ mod tests {
     }
 
     fn plan(style: Style, folder: &Path, files: &[&str]) -> Plan {
-        let mut plan = Plan::new(style, Header::none(style));
+        let mut plan = Plan::new(style);
         plan.folder(folder, &mark());
         for name in files {
-            plan.file(folder, name, &mark(), ROLE).expect("no file twice");
+            plan.file(folder, name, &header(style), ROLE).expect("no file twice");
         }
         plan
+    }
+
+    fn header(style: Style) -> Header {
+        Header::none(style, mark())
     }
 
     fn actions(plan: &Plan) -> Vec<(String, Action)> {
@@ -276,15 +280,22 @@ mod tests {
     #[test]
     fn a_file_has_one_origin_and_a_plain_name() {
         let mut plan = plan(Style::Kubewright, Path::new("config"), &["role.yaml"]);
-        let error =
-            plan.file(Path::new("config"), "role.yaml", &mark(), "---\nkind: Role\nmetadata:\n  name: x\n");
+        let error = plan.file(
+            Path::new("config"),
+            "role.yaml",
+            &header(Style::Kubewright),
+            "---\nkind: Role\nmetadata:\n  name: x\n",
+        );
         assert_eq!(
             error.expect_err("planned already").to_string(),
             "the ClusterRole `manager-role` and the Role `x` would both be written to config/role.yaml; give them \
              different output folders or file names"
         );
         for name in ["", ".", "..", "../role.yaml", "/role.yaml", "a/b.yaml"] {
-            assert!(plan.file(Path::new("config"), name, &mark(), ROLE).is_err(), "{name}");
+            assert!(
+                plan.file(Path::new("config"), name, &header(Style::Kubewright), ROLE).is_err(),
+                "{name}"
+            );
         }
     }
 

@@ -21,6 +21,7 @@ mod package;
 mod placement;
 mod resolve;
 mod subject;
+mod syntax;
 mod test_code;
 #[cfg(test)]
 mod tests;

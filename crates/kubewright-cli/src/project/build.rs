@@ -8,19 +8,29 @@ use tokio::{
     process::Command,
 };
 
-use super::{process_group::ProcessGroup, project::Project};
+use super::{ProcessGroup, Project};
 use crate::{error::Error, terminal};
+
+/// How the operator is built.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BuildOptions {
+    /// With optimisations.
+    pub(crate) release: bool,
+    /// Without cargo's progress; the compiler's errors are always shown.
+    pub(crate) quiet: bool,
+}
 
 /// Builds the operator and returns the path of its binary. Cargo's progress and the compiler's messages go to
 /// the terminal as they come. Dropping the future ends the build.
-pub(crate) async fn build(project: &Project, release: bool) -> Result<PathBuf, Error> {
+pub(crate) async fn build(project: &Project, options: BuildOptions) -> Result<PathBuf, Error> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command
         .args(["build", "--message-format", "json-render-diagnostics", "--bin", &project.binary])
         .arg("--manifest-path")
         .arg(&project.manifest)
-        .args(release.then_some("--release"))
+        .args(options.release.then_some("--release"))
+        .args(options.quiet.then_some("--quiet"))
         .args(terminal::colored().then_some("--color=always"))
         .stdin(Stdio::null())
         .stdout(Stdio::piped());

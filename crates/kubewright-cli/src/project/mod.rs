@@ -1,9 +1,16 @@
-//! The operator's package, as cargo describes it.
+//! The operator's package, as cargo describes it, and what is done with it: built, and run in a process group of its own.
+
+mod build;
+mod process_group;
 
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
 
+pub(crate) use self::{
+    build::{BuildOptions, build},
+    process_group::ProcessGroup,
+};
 use crate::error::Error;
 
 /// The Cargo package of an operator.

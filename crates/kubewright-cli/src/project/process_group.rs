@@ -6,7 +6,7 @@ use nix::{
     sys::signal::{Signal, killpg},
     unistd::Pid,
 };
-use tokio::process::{Child, ChildStdout, Command};
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
 /// A child in a process group of its own.
 ///
@@ -29,6 +29,11 @@ impl ProcessGroup {
     /// The child's standard output, once, if it was piped.
     pub(crate) fn stdout(&mut self) -> Option<ChildStdout> {
         self.child.stdout.take()
+    }
+
+    /// The child's standard error, once, if it was piped.
+    pub(crate) fn stderr(&mut self) -> Option<ChildStderr> {
+        self.child.stderr.take()
     }
 
     /// Waits until the child ends. Cancelling this changes nothing.

@@ -1,0 +1,171 @@
+//! The documents that the generators make, and everything that is wrong with what they are made of.
+
+use kubewright_manifests::{
+    Style,
+    diagnostic::{Diagnostic, Place, Severity},
+    options::Generator,
+    rbac::{self, UserRoles},
+    source::{SourceMarker, Sources},
+    webhook, yaml,
+};
+use serde_json::Value;
+
+use super::{generated::Generated, operator, project::Request};
+use crate::error::Error;
+
+/// What was made and what was found.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    /// The operator's package.
+    pub(super) package: String,
+    /// Where its files are, for showing what is wrong in them.
+    pub(super) sources: Sources,
+    /// What was made.
+    pub(super) files: Vec<File>,
+    /// What is wrong, in the order of the source.
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// What was not found, though it may have been expected.
+    pub(super) absent: Vec<String>,
+    /// Why the CRDs are missing; told last, since the diagnostics may have the reason.
+    pub(super) failed: Option<Error>,
+}
+
+/// The documents of one file.
+#[derive(Debug)]
+pub(super) struct File {
+    /// Which generator made it.
+    pub(super) generator: Generator,
+    /// Its name.
+    pub(super) name: String,
+    /// The documents.
+    pub(super) text: String,
+}
+
+/// Runs the generators.
+pub(super) fn gather(request: &Request) -> Result<Gathered, Error> {
+    let sources = Sources::read(&request.folder)?;
+    let (markers, mut diagnostics) = sources.markers();
+    diagnostics.extend(sources.check_syntax());
+    if request.settings.runs(Generator::Crd) {
+        diagnostics.extend(sources.check());
+    }
+    let package = sources.packages.first().map(|package| package.name.clone()).unwrap_or_default();
+    let mut gathered =
+        Gathered { package, sources, files: Vec::new(), diagnostics, absent: Vec::new(), failed: None };
+    let settings = &request.settings;
+    if settings.runs(Generator::Rbac) {
+        gathered.roles(request, &markers);
+    }
+    if settings.runs(Generator::Webhook) {
+        gathered.webhooks(request, &markers);
+    }
+    if request.needs_crds() {
+        match operator::crds(request) {
+            Ok(generated) => gathered.crds(request, generated),
+            Err(error) => gathered.failed = Some(error),
+        }
+    }
+    gathered.put_diagnostics_in_order(settings.style);
+    Ok(gathered)
+}
+
+// === impl Gathered ===
+
+impl Gathered {
+    /// Whether anything forbids to write.
+    pub(super) fn has_errors(&self) -> bool {
+        self.errors() > 0 || self.failed.is_some()
+    }
+
+    /// How many of the diagnostics are errors.
+    pub(super) fn errors(&self) -> usize {
+        self.diagnostics.iter().filter(|found| found.severity == Severity::Error).count()
+    }
+
+    fn roles(&mut self, request: &Request, markers: &[SourceMarker]) {
+        let settings = &request.settings;
+        let options = rbac::Options::new(settings.role_name()).style(settings.style);
+        let roles = rbac::documents(markers.iter().map(with_place), &options);
+        if roles.documents.is_empty() {
+            self.absent
+                .push(format!("no rbac markers found in {}; no role written", request.folder.display()));
+        } else {
+            self.file(Generator::Rbac, settings.role_file(), roles.to_yaml());
+        }
+        self.diagnostics.extend(roles.diagnostics);
+    }
+
+    fn webhooks(&mut self, request: &Request, markers: &[SourceMarker]) {
+        let options = webhook::Options::default().style(request.settings.style);
+        let configurations = webhook::documents(markers.iter().map(with_place), &options);
+        if !configurations.documents.is_empty() {
+            self.file(Generator::Webhook, "manifests.yaml", configurations.to_yaml());
+        } else if request.settings.names(Generator::Webhook) {
+            // Most operators have none, so it is worth a word only if somebody asks for them.
+            self.absent.push(format!(
+                "no webhook markers found in {}; no webhook configuration written",
+                request.folder.display()
+            ));
+        }
+        self.diagnostics.extend(configurations.diagnostics);
+    }
+
+    fn crds(&mut self, request: &Request, generated: Generated) {
+        let settings = &request.settings;
+        self.diagnostics.extend(self.sources.resolve_all(generated.diagnostics));
+        for document in &generated.documents {
+            let [group, plural, kind] = ["/spec/group", "/spec/names/plural", "/spec/names/kind"]
+                .map(|pointer| document.pointer(pointer).and_then(Value::as_str).unwrap_or_default());
+            if settings.runs(Generator::Crd) {
+                self.file(Generator::Crd, &format!("{group}_{plural}.yaml"), yaml::stream([document]));
+            }
+            if settings.runs(Generator::Rbac) && settings.user_roles() {
+                let documents = UserRoles::new(group, kind, plural).documents(settings.style);
+                for (document, role) in documents.iter().zip(["admin", "editor", "viewer"]) {
+                    let name = format!("{}_{role}_role.yaml", kind.to_lowercase());
+                    self.file(Generator::Rbac, &name, yaml::stream([document]));
+                }
+            }
+        }
+        if generated.documents.is_empty() && settings.names(Generator::Crd) {
+            self.absent.push(format!(
+                "the operator in {} has no custom resources of its own; no CRD written",
+                request.folder.display()
+            ));
+        }
+    }
+
+    fn file(&mut self, generator: Generator, name: &str, text: String) {
+        self.files.push(File { generator, name: name.to_owned(), text });
+    }
+
+    /// By file and line, what has no line at the end; each once.
+    fn put_diagnostics_in_order(&mut self, style: Style) {
+        if style == Style::ControllerGen {
+            // It passes over what it does not know.
+            for diagnostic in &mut self.diagnostics {
+                if ["unknown-marker", "wrong-place"].contains(&diagnostic.code.as_str()) {
+                    diagnostic.severity = Severity::Warning;
+                }
+            }
+        }
+        self.diagnostics.sort_by_cached_key(|diagnostic| match &diagnostic.place {
+            Place::File { file, range } => {
+                (0, file.display().to_string(), range.start, String::new(), diagnostic.code.clone())
+            }
+            Place::Doc { type_name, field, marker, .. } => {
+                let field = field.clone().unwrap_or_default();
+                (1, type_name.clone(), 0, format!("{field} {marker}"), diagnostic.code.clone())
+            }
+            Place::Document { document, path } => {
+                (2, document.clone(), 0, path.clone(), diagnostic.code.clone())
+            }
+            _ => (3, String::new(), 0, String::new(), diagnostic.code.clone()),
+        });
+        self.diagnostics.dedup_by(|one, other| one.code == other.code && one.place == other.place);
+    }
+}
+
+fn with_place(marker: &SourceMarker) -> (&kubewright_manifests::marker::Marker, Place) {
+    (&marker.marker, Place::File { file: marker.file.clone(), range: marker.range.clone() })
+}
