@@ -30,9 +30,6 @@ type BoundsSpec struct {
 	// +kubebuilder:validation:Minimum=0x10p0
 	// +kubebuilder:validation:Maximum= 17.0
 	HexAndSpaces int32 `json:"hexAndSpaces"`
-	// +kubebuilder:validation:Minimum=-9223372036854775808
-	// +kubebuilder:validation:Maximum=9223372036854775807
-	Extremes int64 `json:"extremes"`
 	// +kubebuilder:validation:Minimum=-1.5e-7
 	// +kubebuilder:validation:Maximum=1.25e+21
 	// +kubebuilder:validation:MultipleOf=0.25
@@ -97,4 +94,17 @@ type Unique struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	Spec UniqueSpec `json:"spec"`
+}
+
+type ExtremeSpec struct {
+	// +kubebuilder:validation:Minimum=-9223372036854775808
+	// +kubebuilder:validation:Maximum=9223372036854775807
+	Extremes int64 `json:"extremes"`
+}
+
+type Extreme struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec ExtremeSpec `json:"spec"`
 }

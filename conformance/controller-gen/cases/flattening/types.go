@@ -43,7 +43,7 @@ type NarrowerNames Names
 
 // +kubebuilder:title=Titled
 // +kubebuilder:externalDocs:url="https://example.com/type",description="of the type"
-// +kubebuilder:validation:Format=date
+// +kubebuilder:validation:Format=label
 type Titled string
 
 // Inner is a struct.
@@ -106,7 +106,7 @@ type FlatteningSpec struct {
 	Titled        Titled        `json:"titled"`
 	// +kubebuilder:title="Titled by the field"
 	// +kubebuilder:externalDocs:url="https://example.com/field"
-	// +kubebuilder:validation:Format=date-time
+	// +kubebuilder:validation:Format=other-label
 	TitledOver Titled `json:"titledOver"`
 	// +structType=granular
 	Inner Inner `json:"inner"`

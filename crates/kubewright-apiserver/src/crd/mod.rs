@@ -5,6 +5,7 @@
 //! controller in between: names are accepted and resources served in the same commit.
 
 mod names;
+mod scale;
 mod version;
 
 use std::sync::Arc;
@@ -18,7 +19,8 @@ use crate::{
 };
 
 pub(crate) use names::accept_names;
-pub(crate) use version::{CustomVersion, Scale};
+pub(crate) use scale::{Scale, dotted};
+pub(crate) use version::CustomVersion;
 
 /// The bucket of the store that holds the CRDs.
 pub(crate) const BUCKET: &str = "apiextensions.k8s.io/customresourcedefinitions";

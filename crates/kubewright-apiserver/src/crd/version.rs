@@ -3,7 +3,7 @@ use std::sync::Arc;
 use kubewright_schema::{ErrorList, FieldError, FieldPath, JsonPath, Structural};
 use serde_json::Value;
 
-use super::text;
+use super::{Scale, text};
 use crate::{
     apply::{ObjectType, field_manager::Versions, schema::openapi},
     discovery::compare_versions,
@@ -38,14 +38,6 @@ pub(crate) struct CustomVersion {
     revision: u64,
 }
 
-/// Where a custom resource has what the subresource `scale` shows, as paths of field names.
-#[derive(Clone, Debug)]
-pub(crate) struct Scale {
-    pub(crate) spec_replicas: Vec<String>,
-    pub(crate) status_replicas: Vec<String>,
-    pub(crate) selector: Vec<String>,
-}
-
 impl CustomVersion {
     pub(super) fn new(crd: &Value, revision: u64, version: &Value, schemas: &Schemas) -> Self {
         let name = text(version, "name");
@@ -61,11 +53,7 @@ impl CustomVersion {
             selectable_fields: selectable.iter().map(|field| text(field, "jsonPath").to_owned()).collect(),
             terminating: metadata::is_deleting(crd),
             deprecation,
-            scale: scale.is_object().then(|| Scale {
-                spec_replicas: path(text(scale, "specReplicasPath")),
-                status_replicas: path(text(scale, "statusReplicasPath")),
-                selector: path(text(scale, "labelSelectorPath")),
-            }),
+            scale: scale.is_object().then(|| Scale::read(scale)),
             field_versions: schemas.field_versions.clone(),
             published_schema: Arc::new(schema(version).cloned().unwrap_or_default()),
             schema: structural(version),
@@ -116,28 +104,53 @@ impl CustomVersion {
         unknown
     }
 
-    /// What is wrong with an object, or with a change of it. What was wrong before and has not changed is warned of.
+    /// What is wrong with an object, or with a change of it, after `errors` in its metadata. What was wrong before and
+    /// has not changed is warned of. Of an object that claims to be of another kind, `kind_errors` come instead of
+    /// those in metadata and values.
     ///
     /// `is_status` tells whether it is a change of the status alone.
     pub(crate) fn validate(
         &self,
+        kind_errors: ErrorList,
+        errors: ErrorList,
         object: &Value,
         old: Option<&Value>,
         is_status: bool,
         warnings: &Warnings,
     ) -> ErrorList {
-        let Some(schema) = &self.schema else { return ErrorList::new() };
         let root = FieldPath::root();
-        let mut errors = if is_status {
-            validate_status(schema, object, old)
+        let mut errors = if kind_errors.is_empty() {
+            self.validate_content(errors, object, old, is_status)
         } else {
-            schema.validate_values(object, old, &root)
+            kind_errors
         };
+        let Some(schema) = &self.schema else { return errors };
         errors.extend(schema.validate_embedded(object, &root));
         errors.extend(schema.validate_lists(object, old, &root));
         let report = schema.validate_rules_after(errors, object, old, &root, true);
         warnings.extend(report.warnings);
         report.errors
+    }
+
+    fn validate_content(
+        &self,
+        mut errors: ErrorList,
+        object: &Value,
+        old: Option<&Value>,
+        is_status: bool,
+    ) -> ErrorList {
+        errors.extend(match &self.schema {
+            Some(schema) if is_status => validate_status(schema, object, old),
+            Some(schema) => schema.validate_values(object, old, &FieldPath::root()),
+            None => ErrorList::new(),
+        });
+        if let Some(scale) = &self.scale {
+            if !is_status {
+                errors.extend(scale.validate_spec(object));
+            }
+            errors.extend(scale.validate_status(object));
+        }
+        errors
     }
 
     /// The table that shows objects of this version.
@@ -220,20 +233,4 @@ fn column(column: &Value) -> Option<CustomColumn> {
         column: Column::from_printer_column(column),
         find: Box::new(move |object| path.find(object).first().copied()),
     })
-}
-
-impl Scale {
-    /// Where the built-in kinds have it.
-    pub(crate) fn built_in() -> Self {
-        Self {
-            spec_replicas: path(".spec.replicas"),
-            status_replicas: path(".status.replicas"),
-            selector: path(".spec.selector"),
-        }
-    }
-}
-
-/// The field names of a simple JSONPath such as `.spec.replicas`.
-fn path(path: &str) -> Vec<String> {
-    path.split('.').filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }

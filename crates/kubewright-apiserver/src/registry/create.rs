@@ -195,8 +195,8 @@ impl Registry {
         };
         if let Some(custom) = &served.custom {
             request.warnings.extend(names::finalizer_warnings(meta, None));
-            errors.extend(kind_errors(served, object));
-            errors.extend(custom.validate(object, None, false, &request.warnings));
+            let kind_errors = kind_errors(served, object);
+            errors = custom.validate(kind_errors, errors, object, None, false, &request.warnings);
         }
         errors.extend(served.strategy.validate_create(object, &request.warnings));
         Status::check(&group_kind(served, object), metadata::name(object), &errors)?;

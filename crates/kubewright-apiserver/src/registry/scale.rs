@@ -2,7 +2,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Edit, Registry, Request, metadata};
 use crate::{
-    crd::Scale,
+    crd::{Scale, dotted},
     status::{Cause, GroupKind, Status},
     wire::options::WriteOptions,
 };
@@ -18,7 +18,7 @@ impl Registry {
         let object = request.served.present(&object);
         let paths = paths(request)?;
         if request.served.custom.is_some() && read(object.value(), &paths.spec_replicas).is_none() {
-            let path = text(&paths.spec_replicas);
+            let path = dotted(&paths.spec_replicas);
             return Err(Status::internal(format!("the spec replicas field {path:?} does not exist")));
         }
         Ok(view(&paths, object.value()))
@@ -70,17 +70,12 @@ fn invalid(request: &Request, cause: Cause) -> Status {
 
 fn negative(request: &Request, paths: &Scale, replicas: &Value) -> Status {
     if request.served.custom.is_some() {
-        let path = text(&paths.spec_replicas);
+        let path = dotted(&paths.spec_replicas);
         let cause = Cause::invalid(path, replicas, "should be a non-negative integer");
         Status::invalid(&request.served.definition.group_kind(), &request.name, vec![cause])
     } else {
         invalid(request, Cause::invalid("spec.replicas", replicas, "must be greater than or equal to 0"))
     }
-}
-
-/// A path as CRDs write it.
-fn text(path: &[String]) -> String {
-    path.iter().fold(String::new(), |text, field| text + "." + field)
 }
 
 /// Where the resource has what a `Scale` shows.

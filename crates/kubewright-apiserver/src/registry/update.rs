@@ -267,8 +267,9 @@ fn validate_update(request: &Request, new: &Value, old: &Value) -> ErrorList {
     }
     if let Some(custom) = &served.custom {
         request.warnings.extend(names::finalizer_warnings(meta(new), Some(meta(old))));
-        errors.extend(kind_errors(served, new));
-        errors.extend(custom.validate(new, Some(old), request.subresource == "status", &request.warnings));
+        let is_status = request.subresource == "status";
+        errors =
+            custom.validate(kind_errors(served, new), errors, new, Some(old), is_status, &request.warnings);
     }
     errors.extend(match request.subresource.as_str() {
         "" | "scale" => served.strategy.validate_update(new, old, &request.warnings),

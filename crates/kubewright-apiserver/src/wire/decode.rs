@@ -104,6 +104,9 @@ pub(crate) fn object(
         let whole = String::from_utf8_lossy(body);
         return Err(unrecognized(&format!("Object 'Kind' is missing in '{whole}'")));
     }
+    if validation == FieldValidation::Strict {
+        check_fields_of_other_version(served, &value)?;
+    }
     identify(served, &mut value)?;
     faults.extend(
         served
@@ -127,7 +130,19 @@ pub(crate) fn object(
 
 /// Refuses what is no object at all. Go takes null for an empty struct.
 fn check_object(served: &Served, value: &Value) -> Result<(), String> {
-    if value.is_object() || (value.is_null() && served.custom.is_none()) {
+    if let Value::Object(fields) = value {
+        for name in ["kind", "apiVersion"] {
+            if let Some(other) = fields.get(name).filter(|value| !value.is_string() && !value.is_null()) {
+                return Err(format!(
+                    "couldn't get version/kind; json parse error: json: cannot unmarshal {} into Go struct field \
+                     .{name} of type string",
+                    go::kind(other)
+                ));
+            }
+        }
+        return Ok(());
+    }
+    if value.is_null() && served.custom.is_none() {
         return Ok(());
     }
     Err(format!(
@@ -188,6 +203,27 @@ fn identify(served: &Served, value: &mut Value) -> Result<(), Status> {
         object.insert("apiVersion".to_owned(), Value::from(own));
     }
     Ok(())
+}
+
+/// Refuses the fields of a custom resource in a version that it does not have: no field of it is known.
+fn check_fields_of_other_version(served: &Served, value: &Value) -> Result<(), Status> {
+    let definition = &served.definition;
+    let (kind, api_version) = (text(value, "kind"), text(value, "apiVersion"));
+    let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
+    let Some(custom) = &served.custom else { return Ok(()) };
+    let has_version = custom.field_versions.api_versions().any(|own| own == api_version);
+    if group != definition.group || kind != definition.kind || has_version {
+        return Ok(());
+    }
+    let mut unknown: Vec<&str> =
+        value.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+    unknown.retain(|name| !matches!(*name, "apiVersion" | "kind" | "metadata"));
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    unknown.sort_unstable();
+    let unknown: Vec<String> = unknown.into_iter().map(|name| format!("unknown field {name:?}")).collect();
+    Err(unfit(served, &kind, version, &format!("strict decoding error: {}", unknown.join(", "))))
 }
 
 /// Evictions are also taken in their former version, which is served nowhere else.

@@ -86,6 +86,27 @@ pub fn number(number: &Number) -> String {
     }
 }
 
+/// Go's `%v` of a value after Kubernetes decoded it: `map[a:1 b:[c d]]`, keys sorted, strings as they are.
+pub fn value(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(value) => number(value),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(self::value).collect();
+            format!("[{}]", items.join(" "))
+        }
+        Value::Object(fields) => {
+            let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
+            fields.sort_by_key(|(name, _)| *name);
+            let fields: Vec<String> =
+                fields.into_iter().map(|(name, field)| format!("{name}:{}", self::value(field))).collect();
+            format!("map[{}]", fields.join(" "))
+        }
+    }
+}
+
 /// A value as Go's `encoding/json` writes it: compact, keys sorted, `<`, `>` and `&` escaped.
 pub fn json(value: &Value) -> String {
     let mut out = String::new();

@@ -182,9 +182,10 @@ fn range_error(walk: &Walk<'_>, schema: &Schema, number: Numeric, what: &str) ->
 
 /// The float as an integer, if it is one and fits.
 fn whole(float: f64) -> Option<i64> {
-    // The largest float below 2^63 is far from it, so the bounds are exact.
-    let in_range = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&float);
-    (float.trunc() == float && in_range).then_some(float as i64)
+    // Kubernetes asks the shortest digits that stand for the float. Those of -2^63 are -9223372036854776000, which
+    // does not fit; those of its neighbours do.
+    const BOUND: f64 = 9_223_372_036_854_775_808.0;
+    (float.trunc() == float && -BOUND < float && float < BOUND).then_some(float as i64)
 }
 
 /// Whether a float stands for an integer that JSON can carry, give or take a rounding error.

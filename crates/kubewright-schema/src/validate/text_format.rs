@@ -90,16 +90,71 @@ fn is_label(text: &str) -> bool {
         && text.bytes().all(|byte| inner(byte) || byte == b'-')
 }
 
+/// Go's `url.ParseRequestURI`: a path, or a scheme with anything after it. Only an authority and percent signs are
+/// looked at more closely.
 fn is_request_uri(text: &str) -> bool {
-    if text.is_empty() || text.bytes().any(|byte| byte.is_ascii_control() || byte == b' ') {
+    if text.is_empty() || text.bytes().any(|byte| byte.is_ascii_control()) {
         return false;
     }
-    if text == "*" || text.starts_with('/') {
+    if text == "*" {
         return true;
     }
-    text.split_once(':').is_some_and(|(scheme, _)| {
-        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    let (scheme, rest) = match text.split_once(':') {
+        Some((scheme, rest)) if is_scheme(scheme) => (scheme, rest),
+        Some(("", _)) => return false,
+        _ => ("", text),
+    };
+    if !rest.starts_with('/') {
+        return !scheme.is_empty();
+    }
+    let rest = rest.split('?').next().unwrap_or_default();
+    match rest.strip_prefix("//") {
+        Some(rest) if !scheme.is_empty() => {
+            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            is_authority(authority) && has_whole_escapes(path, |_| true)
+        }
+        _ => has_whole_escapes(rest, |_| true),
+    }
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+}
+
+/// `user:password@host:port` of a URI.
+fn is_authority(text: &str) -> bool {
+    let (user, host) = text.rsplit_once('@').unwrap_or(("", text));
+    let is_user = user.chars().all(|c| c.is_ascii_alphanumeric() || "-._:~!$&'()*+,;=%@".contains(c))
+        && has_whole_escapes(user, |_| true);
+    let port = |text: &str| {
+        text.is_empty()
+            || text.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let is_host = match host.strip_prefix('[') {
+        Some(inner) => inner.rsplit_once(']').is_some_and(|(address, rest)| {
+            let address = address.split("%25").next().unwrap_or_default();
+            address.parse::<Ipv6Addr>().is_ok() && port(rest)
+        }),
+        None => {
+            // In a host, percent signs are for what is not ASCII.
+            let of_host =
+                |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || "-_.~!$&'()*+,;=:[]<>\"%".contains(c);
+            host.chars().all(of_host)
+                && has_whole_escapes(host, |byte| byte >= 0x80)
+                && port(host.rfind(':').and_then(|at| host.get(at..)).unwrap_or_default())
+        }
+    };
+    is_user && is_host
+}
+
+/// Whether each percent sign is followed by two hexadecimal digits, of a byte that is allowed.
+fn has_whole_escapes(text: &str, allowed: impl Fn(u8) -> bool) -> bool {
+    text.split('%').skip(1).all(|rest| {
+        rest.get(..2)
+            .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok())
+            .is_some_and(&allowed)
     })
 }
 
@@ -242,7 +297,22 @@ mod tests {
         use TextFormat as F;
         let cases: [(TextFormat, &[&str], &[&str]); 24] = [
             (F::BsonObjectId, &["507f1f77bcf86cd799439011"], &["507f1f77bcf86cd79943901", "x"]),
-            (F::Uri, &["http://a.b/c", "/a", "urn:a:b"], &["", "a b", "a/b"]),
+            (
+                F::Uri,
+                &["http://a.b/c", "/a", "urn:a:b", "a: b", "/a b", "http://u:p@[::1]:80/%41", "http://a:/"],
+                &[
+                    "",
+                    "a b",
+                    "a/b",
+                    ":a",
+                    "/%4",
+                    "http://a b/",
+                    "http://a:b/",
+                    "http://[::1/",
+                    "http://%41/",
+                    "a\tb:",
+                ],
+            ),
             (F::Email, &["a@b.c", "Name <a@b>", "\"a b\"@c"], &["a", "a@", "@b", "a b@c"]),
             (F::Hostname, &["a", "a.example.com", "example.co"], &["", "a..b", "-a.b"]),
             (F::Ipv4, &["1.2.3.4", "010.0.0.1"], &["1.2.3", "256.0.0.1", "::1", "99999999999.0.0.1"]),
