@@ -8,6 +8,8 @@ mod error;
 mod lookup;
 pub(crate) mod nearest;
 mod parse;
+#[cfg(test)]
+mod properties;
 pub mod reference;
 pub mod syntax;
 pub mod table;

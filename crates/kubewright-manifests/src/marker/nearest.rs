@@ -5,12 +5,19 @@
 pub(crate) fn nearest<'c>(text: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     candidates
         .into_iter()
+        // Most candidates are too long or too short, which is cheap to see.
+        .filter(|candidate| text.len().abs_diff(candidate.len()) <= 3 + non_ascii(text))
         .filter_map(|candidate| {
             let distance = distance(text, candidate);
             (distance <= tolerance(text, candidate)).then_some((distance, candidate))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// How many bytes more than characters a text may have.
+fn non_ascii(text: &str) -> usize {
+    text.bytes().filter(|byte| !byte.is_ascii()).count()
 }
 
 /// How many slips are forgiven: one in three letters of the shorter word, and not more than three.

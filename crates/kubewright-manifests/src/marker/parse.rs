@@ -70,9 +70,11 @@ fn read(text: &str, targets: &[Target], here: &str) -> Result<Marker, MarkerErro
                     format!("`{}` takes no value", found.written),
                     1 + found.written.len()..text.len(),
                 )
-                .maybe_help(
-                    (text[equals + 1..].trim() == "false").then(|| "leave the marker out instead".to_owned()),
-                ));
+                .help(if text[equals + 1..].trim() == "false" {
+                    "leave the marker out instead".to_owned()
+                } else {
+                    format!("write `+{}`", found.written)
+                }));
             }
         }
         Arguments::Value(kind) | Arguments::OptionalValue(kind) => {
@@ -214,7 +216,13 @@ fn arguments(
         };
         let mut parser = Parser::new(text, start);
         loop {
-            let range = parser.argument_name()?;
+            let range = parser.argument_name().map_err(|error| match read.last() {
+                Some(MarkerArgument { name, value: Value::Array(_), .. }) => MarkerError {
+                    help: vec![format!("several values of `{name}` are written `{name}=a;b`")],
+                    ..error
+                },
+                _ => error,
+            })?;
             let name = &text[range.clone()];
             let Some(argument) = known.iter().find(|argument| argument.name == name) else {
                 return Err(unknown_argument(known, written, name, range));

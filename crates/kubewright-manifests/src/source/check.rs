@@ -31,12 +31,10 @@ fn check_file(file: &SourceFile) -> Vec<Diagnostic> {
         .collect();
     let mut diagnostics = Vec::new();
     for (candidate, ground) in candidates.iter().zip(&grounds) {
-        let others: Vec<&str> = candidates
-            .iter()
-            .zip(&grounds)
-            .filter(|(_, other)| is_same(ground, other))
-            .map(|(other, _)| &*other.text)
-            .collect();
+        let others = || {
+            let all = candidates.iter().zip(&grounds);
+            all.filter(|(_, other)| is_same(ground, other)).map(|(other, _)| other.text.to_string()).collect()
+        };
         match placement::check(candidate, *ground, &others) {
             Ok(_) => diagnostics.extend(behind_code(file, candidate)),
             Err(error) => {

@@ -19,6 +19,8 @@ mod json_name;
 mod lexer;
 mod package;
 mod placement;
+#[cfg(test)]
+mod properties;
 mod resolve;
 mod subject;
 mod syntax;

@@ -68,11 +68,11 @@ pub(super) fn ground<'s>(candidate: &Candidate<'_>, subjects: &'s [Subject]) -> 
 
 /// Reads a marker, and says why it does nothing where it stands.
 ///
-/// `others` are the texts of all markers on the same subject.
+/// `others` gives the texts of all markers on the same subject.
 pub(super) fn check(
     candidate: &Candidate<'_>,
     ground: Ground<'_>,
-    others: &[&str],
+    others: &dyn Fn() -> Vec<String>,
 ) -> Result<Marker, MarkerError> {
     let text = &*candidate.text;
     match ground {
@@ -89,9 +89,10 @@ pub(super) fn check(
                 values::check(&marker)?;
                 if let SubjectKind::Field(field) = &subject.kind
                     && let Some(shape) = field.shape
-                    && !others.iter().any(|other| changes_type(other))
+                    && let Err(error) = values::fits(&marker, shape)
+                    && !others().iter().any(|other| changes_type(other))
                 {
-                    values::fits(&marker, shape)?;
+                    return Err(error);
                 }
             }
             Ok(marker)

@@ -224,8 +224,11 @@ impl<'t> Parser<'t> {
             return Ok(Value::String((*word).to_owned()));
         }
         let suggestion = nearest(&text, words.iter().copied()).map(|word| format!("write `{word}`"));
-        Err(MarkerError::new("unknown-word", format!("`{text}` is none of {}", list_of(words)), range)
-            .maybe_help(suggestion))
+        let message = match words {
+            [only] => format!("expected `{only}`, found `{text}`"),
+            _ => format!("`{text}` is none of {}", list_of(words)),
+        };
+        Err(MarkerError::new("unknown-word", message, range).maybe_help(suggestion))
     }
 
     fn integer(&mut self) -> Result<Value> {
