@@ -9,8 +9,11 @@ use super::{Rule, merge};
 /// Rules are split by resource, then those that differ in one list only are joined: by verbs, resources, groups and URLs,
 /// in this order. A rule that is implied by another stays, and what only a second round could join is not joined.
 ///
-/// One thing differs. When joining by groups or URLs makes two rules differ in their verbs alone, controller-gen
-/// keeps the verbs of either the one or the other, which may change from run to run. Here both are kept.
+/// Where the result of controller-gen changes from run to run, the one that allows most is given:
+///
+/// * When joining by groups or URLs makes two rules differ in their verbs alone, controller-gen keeps the verbs of
+///   either the one or the other. Here both are kept.
+/// * A rule without groups is joined with one of the core group, and the result has the group or not. Here it has it.
 #[must_use]
 pub fn merge_as_controller_gen(rules: impl IntoIterator<Item = Rule>) -> Vec<Rule> {
     let split = rules.into_iter().flat_map(|rule| {
@@ -39,14 +42,24 @@ pub fn merge_as_controller_gen(rules: impl IntoIterator<Item = Rule>) -> Vec<Rul
 /// One list of a rule.
 type List = fn(&mut Rule) -> &mut BTreeSet<String>;
 
-/// Joins the rules that differ in this list only.
+/// Joins the rules that differ in this list only. No group and the core group count as the same.
 fn join(rules: Vec<Rule>, list: List) -> Vec<Rule> {
-    let mut joined: BTreeMap<Rule, BTreeSet<String>> = BTreeMap::new();
+    let core = BTreeSet::from([String::new()]);
+    let mut joined: BTreeMap<Rule, (BTreeSet<String>, bool)> = BTreeMap::new();
     for mut rule in rules {
         let items = std::mem::take(list(&mut rule));
-        joined.entry(rule).or_default().extend(items);
+        let is_core = rule.groups == core;
+        if is_core {
+            rule.groups.clear();
+        }
+        let (joined, any_core) = joined.entry(rule).or_default();
+        joined.extend(items);
+        *any_core |= is_core;
     }
-    let restore = |(mut rule, items): (Rule, BTreeSet<String>)| {
+    let restore = |(mut rule, (items, is_core)): (Rule, (BTreeSet<String>, bool))| {
+        if is_core {
+            rule.groups.clone_from(&core);
+        }
         *list(&mut rule) = items;
         rule
     };
@@ -106,6 +119,15 @@ mod tests {
             Rule::resources(["apps", "extensions"], ["deployments"], read.into_iter().chain(write))
         );
         assert_eq!(super::super::merge(rules), std::slice::from_ref(ours));
+    }
+
+    #[test]
+    fn a_rule_without_groups_is_joined_with_the_core_group() {
+        let groupless = Rule::resources([], ["groupless"], ["get"]);
+        let core = Rule::resources([""], ["pods"], ["get"]);
+        let both = Rule::resources([""], ["groupless", "pods"], ["get"]);
+        assert_eq!(merge_as_controller_gen([groupless.clone(), core]), [both]);
+        assert_eq!(merge_as_controller_gen([groupless.clone()]), [groupless], "alone it stays as it is");
     }
 
     #[test]
