@@ -2,16 +2,18 @@
 //! and the paths of the scale subresource.
 //!
 //! It is older than RFC 9535 and differs from it, so a JSONPath library would not do. `parse.rs` reads a path,
-//! `find.rs` applies it, `field.rs` checks the simple paths that CEL rules and selectable fields may use. Start at
-//! [`JsonPath`].
+//! `find.rs` applies it, `reach.rs` tells where it leads in a schema, `field.rs` checks the simple paths that CEL rules
+//! and selectable fields may use. Start at [`JsonPath`].
 
 mod field;
 mod find;
 mod parse;
+mod reach;
 
 use serde_json::Value;
 
 pub use field::{Brackets, resolve};
+pub use reach::{Reach, Unreachable};
 
 /// A parsed path, for instance `.status.conditions[?(@.type=="Ready")].status`.
 ///
