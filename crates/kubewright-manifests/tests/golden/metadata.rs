@@ -1,0 +1,42 @@
+use kubewright_manifests::crd::CrdBuilder;
+use schemars::JsonSchema;
+
+use crate::comparison::{Written, assert_golden};
+
+/// A kind.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+struct Metadata {
+    /// A list.
+    ///
+    /// +optional
+    release_series: Vec<ReleaseSeries>,
+}
+
+/// An item.
+#[derive(JsonSchema)]
+struct ReleaseSeries {
+    /// A number.
+    ///
+    /// +optional
+    major: Option<i32>,
+    /// A number.
+    ///
+    /// +optional
+    minor: Option<i32>,
+    /// A text.
+    ///
+    /// In paragraphs.
+    ///
+    /// +optional
+    contract: Option<String>,
+}
+
+#[test]
+fn metadata() {
+    assert_golden(
+        "extra/cluster-api/clusterctl.cluster.x-k8s.io_metadata.yaml",
+        CrdBuilder::of_root::<Metadata>("clusterctl.cluster.x-k8s.io", "v1alpha3", "Metadata"),
+        Written::ByMachine,
+    );
+}
