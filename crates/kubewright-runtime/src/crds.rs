@@ -2,17 +2,21 @@
 //!
 //! A controller registers the definition of the kind that it is for, so there is no list to keep: `my-operator
 //! crd` prints what the controllers of `my-operator` work on, without a cluster. The generator and the tests
-//! take the definitions from there.
+//! take the definitions from there. How they are made, of types and markers, is told in
+//! [`kubewright_manifests::crd`].
 
 use std::{
     collections::BTreeMap,
     fmt,
-    io::Write,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::CustomResourceExt;
+pub use kubewright_manifests::crd::{Built, ConversionWebhook, CrdBuilder, CrdOptions, Generated, crd};
+use kubewright_manifests::{
+    crd::DerivedKind,
+    diagnostic::{Diagnostic, Place, Severity},
+};
 
 use crate::{Error, Result, client::Kind};
 
@@ -23,84 +27,133 @@ use crate::{Error, Result, client::Kind};
     message = "`{Self}` is not a custom resource of this operator",
     note = "for a controller of a built-in kind, or of one that another operator defines, write \
             `Controller::for_kind::<{Self}>(..)`",
-    note = "for a custom resource, name the kind (`Memcached`), not its spec (`MemcachedSpec`)"
+    note = "for a custom resource, name the kind (`Memcached`), not its spec (`MemcachedSpec`)",
+    note = "the types of its spec and status derive `JsonSchema`; with `#[kube(schema = \"disabled\")]` the kind itself \
+            needs `derive = \"JsonSchema\"` there"
 )]
-pub trait CustomKind: Kind + CustomResourceExt {}
+pub trait CustomKind: Kind + DerivedKind {}
 
-impl<K: Kind + CustomResourceExt> CustomKind for K {}
-
-/// Makes a definition, as `K::crd` of a derived type does.
-pub type DefinitionFn = fn() -> CustomResourceDefinition;
+impl<K: Kind + DerivedKind> CustomKind for K {}
 
 /// The definitions that were registered with a manager. Clones share them.
 #[derive(Clone, Default)]
 pub struct Crds {
-    /// Made when they are asked for: a schema takes a moment, and an operator that runs needs none.
-    definitions: Arc<Mutex<Vec<DefinitionFn>>>,
+    registered: Arc<Mutex<Registered>>,
+}
+
+#[derive(Default)]
+struct Registered {
+    /// By group and kind. They are made when they are asked for: a schema takes a moment, and an operator that runs needs
+    /// none.
+    kinds: BTreeMap<(String, String), CrdBuilder>,
+    options: CrdOptions,
 }
 
 // === impl Crds ===
 
 impl Crds {
-    /// Adds the definition that this function makes, usually `K::crd`.
-    pub fn register(&self, definition: DefinitionFn) {
-        self.lock().push(definition);
-    }
-
-    /// The definitions, in the order of their names. The versions of one kind, each of its own Rust type, are one
-    /// definition.
-    #[must_use]
-    pub fn definitions(&self) -> Vec<CustomResourceDefinition> {
-        let registered = self.lock().clone();
-        let mut definitions = BTreeMap::<String, CustomResourceDefinition>::new();
-        for mut definition in registered.into_iter().map(|definition| definition()) {
-            let name = definition.metadata.name.clone().unwrap_or_default();
-            let Some(present) = definitions.get_mut(&name) else {
-                definitions.insert(name, definition);
-                continue;
-            };
-            let versions = &mut present.spec.versions;
-            definition.spec.versions.retain(|new| versions.iter().all(|version| version.name != new.name));
-            versions.append(&mut definition.spec.versions);
-            versions.sort_by(|one, other| one.name.cmp(&other.name));
+    /// Adds a definition. If there is one of this kind, its versions are added to that.
+    pub fn register(&self, definition: CrdBuilder) {
+        let (group, kind) = definition.group_kind();
+        let key = (group.to_owned(), kind.to_owned());
+        let mut registered = self.lock();
+        match registered.kinds.get_mut(&key) {
+            Some(present) => present.extend(definition),
+            None => {
+                registered.kinds.insert(key, definition);
+            }
         }
-        definitions.into_values().collect()
     }
 
-    /// The definitions as YAML documents, each after a `---`, as controller-gen writes them.
+    /// Changes how all definitions are made, wherever they are used: printed, generated or installed by a test.
+    ///
+    /// ```
+    /// use kubewright_runtime::crds::{ConversionWebhook, Crds};
+    ///
+    /// let crds = Crds::default();
+    /// crds.configure(|options| {
+    ///     options.schema.max_description_length = Some(200);
+    ///     options.conversion = Some(ConversionWebhook::service("memcached-system", "webhook"));
+    /// });
+    /// assert_eq!(crds.options().schema.max_description_length, Some(200));
+    /// ```
+    pub fn configure(&self, change: impl FnOnce(&mut CrdOptions)) {
+        change(&mut self.lock().options);
+    }
+
+    /// How the definitions are made.
+    #[must_use]
+    pub fn options(&self) -> CrdOptions {
+        self.lock().options.clone()
+    }
+
+    /// Makes the definitions, in the order of their names, and tells what is wrong with them.
+    #[must_use]
+    pub fn generate(&self) -> Generated {
+        self.generate_with(&self.options())
+    }
+
+    /// [`generate`](Self::generate) with other options.
+    #[must_use]
+    pub fn generate_with(&self, options: &CrdOptions) -> Generated {
+        // Not under the lock: the code that makes a schema is the user's.
+        let kinds: Vec<CrdBuilder> = self.lock().kinds.values().cloned().collect();
+        kinds.into_iter().map(|kind| kind.options(options.clone()).build()).collect()
+    }
+
+    /// The definitions, in the order of their names.
     ///
     /// # Errors
     ///
-    /// If a definition does not serialize.
-    pub fn to_yaml(&self) -> Result<String> {
-        let mut yaml = String::new();
-        for definition in self.definitions() {
-            yaml.push_str("---\n");
-            serde_saphyr::to_fmt_writer(&mut yaml, &definition).map_err(Error::other)?;
-            if !yaml.ends_with('\n') {
-                yaml.push('\n');
-            }
+    /// What is wrong with them.
+    pub fn definitions(&self) -> Result<Vec<CustomResourceDefinition>> {
+        let generated = self.generate();
+        let errors: Vec<_> = generated
+            .diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.severity == Severity::Error)
+            .map(shown)
+            .collect();
+        if errors.is_empty() { Ok(generated.definitions()?) } else { Err(Error::setup(errors.join("\n"))) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Registered> {
+        self.registered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A diagnostic as it is shown where the source is not at hand.
+pub(crate) fn shown(diagnostic: &Diagnostic) -> String {
+    let severity = if diagnostic.severity == Severity::Error { "error" } else { "warning" };
+    let mut text = format!("{severity}[{}]: {}", diagnostic.code, diagnostic.message);
+    let place = match &diagnostic.place {
+        Place::Doc { type_name, field, marker, .. } => {
+            let field = field.as_ref().map_or_else(String::new, |field| format!(".{field}"));
+            let marker = if marker.is_empty() { String::new() } else { format!(": {marker}") };
+            format!("{type_name}{field}{marker}")
         }
-        Ok(yaml)
+        Place::File { file, .. } => file.display().to_string(),
+        Place::Document { document, path } => format!("{document}: {path}"),
+        _ => String::new(),
+    };
+    if !place.is_empty() {
+        text.push_str("\n  at ");
+        text.push_str(&place);
     }
-
-    /// Writes [`to_yaml`](Self::to_yaml) to the standard output.
-    pub(crate) fn print(&self) -> Result<()> {
-        let yaml = self.to_yaml()?;
-        let mut output = std::io::stdout().lock();
-        output.write_all(yaml.as_bytes())?;
-        output.flush()?;
-        Ok(())
+    for help in &diagnostic.help {
+        text.push_str("\n  help: ");
+        text.push_str(help);
     }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<DefinitionFn>> {
-        self.definitions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    text
 }
 
 impl fmt::Debug for Crds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Crds").field("registered", &self.lock().len()).finish_non_exhaustive()
+        let registered = self.lock();
+        f.debug_struct("Crds")
+            .field("kinds", &registered.kinds.values())
+            .field("options", &registered.options)
+            .finish()
     }
 }
 
@@ -129,36 +182,23 @@ mod tests {
         }
     }
 
+    /// +kubebuilder:resource:shortName=mc
     #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
     #[kube(group = "cache.example.com", version = "v1", kind = "Memcached", namespaced)]
     struct MemcachedSpec {
+        /// The number of instances.
+        ///
+        /// +kubebuilder:validation:Minimum=1
         size: i32,
-    }
-
-    #[test]
-    fn a_definition_is_a_yaml_document_in_the_usual_order() {
-        let crds = Crds::default();
-        crds.register(v1alpha1::Memcached::crd);
-        let yaml = crds.to_yaml().expect("yaml");
-        assert!(
-            yaml.starts_with(
-                "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: \
-                 memcacheds.cache.example.com\nspec:\n  group: cache.example.com\n"
-            ),
-            "{yaml}"
-        );
-        let read: CustomResourceDefinition =
-            serde_saphyr::from_str(yaml.trim_start_matches("---\n")).expect("valid yaml");
-        assert_eq!(vec![read], crds.definitions());
     }
 
     #[test]
     fn versions_of_a_kind_share_a_definition() {
         let crds = Crds::default();
-        crds.register(v1alpha1::Memcached::crd);
-        crds.register(Memcached::crd);
-        crds.register(Memcached::crd);
-        let definitions = crds.definitions();
+        crds.register(CrdBuilder::of::<v1alpha1::Memcached>());
+        crds.register(CrdBuilder::of::<Memcached>());
+        crds.register(CrdBuilder::of::<Memcached>());
+        let definitions = crds.definitions().expect("they are right");
         assert_eq!(definitions.len(), 1);
         let versions: Vec<_> = definitions[0]
             .spec
@@ -167,5 +207,18 @@ mod tests {
             .map(|version| (version.name.as_str(), version.storage))
             .collect();
         assert_eq!(versions, [("v1", true), ("v1alpha1", false)]);
+    }
+
+    #[test]
+    fn markers_and_options_have_their_effect() {
+        let crds = Crds::default();
+        crds.register(CrdBuilder::of::<Memcached>());
+        crds.configure(|options| options.schema.max_description_length = Some(0));
+        let generated = crds.generate();
+        let document = &generated.documents[0];
+        assert_eq!(document["spec"]["names"]["shortNames"], serde_json::json!(["mc"]));
+        let schema = &document["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+        let size = &schema["properties"]["spec"]["properties"]["size"];
+        assert_eq!(*size, serde_json::json!({"type": "integer", "format": "int32", "minimum": 1}));
     }
 }

@@ -1,15 +1,15 @@
 //! The operator runtime: work queue, informers, controllers, client, manager.
 //!
 //! An operator imports it through the facade `kubewright`; the controllers of `kubewright-cluster` are written with
-//! it as well. Of this workspace it imports `kubewright-world` alone, and it knows no other API server than the one
-//! its connection leads to.
+//! it as well. Of this workspace it imports `kubewright-world` and, for the CRDs of an operator, `kubewright-manifests`,
+//! and it knows no other API server than the one its connection leads to.
 //!
 //! An object's way through it is the order in which to read the folders: a watch fills the [`cache`], its events
 //! pass the [`predicate`]s and [`handler`]s of a [`controller`] into the work [`queue`], a worker hands the
 //! [`Request`] to the [`Reconciler`], which writes through the [`client`]. The [`manager`] owns all of it, with its
 //! [`metrics`], probes ([`health`]) and [`events`].
 //!
-//! [`conditions`], [`finalizers`] and [`owner_references`] are small: what a reconciler does to objects. [`crds`] prints
+//! [`conditions`], [`finalizers`] and [`owner_references`] are small: what a reconciler does to objects. [`crds`] makes
 //! the definitions of an operator's kinds.
 //!
 //! Clock, randomness and the connection are given to the manager, and timers are tokio's. Under paused time, an

@@ -1,11 +1,12 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use kube::{Client, CustomResourceExt, runtime::wait};
+use kube::{Client, ResourceExt, runtime::wait};
 use kubewright_apiserver::ApiServer;
 use kubewright_cluster::{Cluster, Selection};
 use kubewright_runtime::{
     Error, Result,
+    crds::{CrdBuilder, Crds, CustomKind},
     manager::{Manager, Options},
 };
 use kubewright_world::{Clock, Random};
@@ -103,19 +104,50 @@ impl TestCluster {
         &self.history
     }
 
-    /// Installs the CRD of `K` and waits until it is served.
+    /// Installs the CRD of `K` and waits until it is served: the one that `my-operator crd` prints, with the effect
+    /// of markers, if the operator has one version of it and changes no options. For others see
+    /// [`install_all`](Self::install_all).
     ///
     /// # Panics
     ///
-    /// If the API server refuses the CRD: the message has its reasons.
-    pub async fn install<K: CustomResourceExt>(&self) {
+    /// If something is wrong with the CRD, or the API server refuses it: the message has the reasons.
+    pub async fn install<K: CustomKind>(&self) {
+        let crds = Crds::default();
+        crds.register(CrdBuilder::of::<K>());
+        self.install_all(&crds).await;
+    }
+
+    /// Installs these CRDs and waits until they are served: all that an operator works on, in all their versions and with
+    /// its options, are [`Manager::crds`].
+    ///
+    /// ```no_run
+    /// # async fn test(cluster: kubewright_testing::TestCluster) {
+    /// let operator = cluster.run("my-operator", |manager| {
+    ///     // my_operator::register(manager)
+    ///     Ok(())
+    /// });
+    /// cluster.install_all(operator.manager().crds()).await;
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If something is wrong with a CRD, or the API server refuses it: the message has the reasons.
+    pub async fn install_all(&self, crds: &Crds) {
+        let definitions = match crds.definitions() {
+            Ok(definitions) => definitions,
+            Err(error) => panic!("the CRDs are wrong: {error}"),
+        };
         let api = kube::Api::all(self.client());
-        if let Err(error) = api.create(&kube::api::PostParams::default(), &K::crd()).await {
-            panic!("the API server refuses the CRD {}: {error}", K::crd_name());
-        }
-        let established = wait::await_condition(api, K::crd_name(), wait::conditions::is_crd_established());
-        if let Err(error) = established.await {
-            panic!("the CRD {} is not established: {error}", K::crd_name());
+        for definition in definitions {
+            let name = definition.name_any();
+            if let Err(error) = api.create(&kube::api::PostParams::default(), &definition).await {
+                panic!("the API server refuses the CRD {name}: {error}");
+            }
+            let condition = wait::conditions::is_crd_established();
+            if let Err(error) = wait::await_condition(api.clone(), &name, condition).await {
+                panic!("the CRD {name} is not established: {error}");
+            }
         }
     }
 

@@ -47,7 +47,8 @@
 //!
 //! Start with the [`prelude`], then [`Reconciler`], [`Controller`](controller::Controller),
 //! [`Client`](client::Client) and [`Manager`](manager::Manager). The crate has nothing of its own: it is
-//! `kubewright-runtime`, which it alone imports of this workspace, with the crates that an operator shares with it.
+//! `kubewright-runtime`, with the crates that an operator shares with it. What may be said of a custom resource in
+//! markers and how it becomes a CRD is told in [`manifests`].
 //!
 //! # Versions
 //!
@@ -67,6 +68,7 @@
 
 pub use k8s_openapi;
 pub use kube;
+pub use kubewright_manifests as manifests;
 pub use kubewright_runtime::*;
 pub use schemars;
 

@@ -6,6 +6,7 @@ use std::{
 };
 
 use kube::{Resource, core::ApiResource, discovery::Scope};
+use kubewright_manifests::crd::CrdBuilder;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
@@ -76,8 +77,43 @@ impl<'a> Controller<'a> {
     ///
     /// The definition of `K` becomes one of those that the operator prints (`my-operator crd`).
     pub fn new<K: CustomKind>(host: &'a impl ControllerHost) -> Self {
-        host.register_crd(K::crd);
+        host.register_crd(CrdBuilder::of::<K>());
         Self::for_kind::<K>(host)
+    }
+
+    /// Adds another version of the reconciled custom resource to its definition. The controller goes on reading and
+    /// writing the version that it was made for; the API server converts.
+    ///
+    /// ```no_run
+    /// use kubewright_runtime::{
+    ///     Reconciler, Result,
+    ///     controller::{Controller, ControllerHost},
+    ///     crds::CustomKind,
+    /// };
+    ///
+    /// fn add<Stable: CustomKind, Alpha: CustomKind>(
+    ///     manager: &impl ControllerHost,
+    ///     reconciler: impl Reconciler,
+    /// ) -> Result<()> {
+    ///     Controller::new::<Stable>(manager).serves::<Alpha>().run(reconciler)
+    /// }
+    /// ```
+    pub fn serves<V: CustomKind>(mut self) -> Self {
+        let (group, kind) = (V::group(&()), V::kind(&()));
+        if (&*group, &*kind) == (&*self.resource.group, &*self.resource.kind) {
+            self.host.register_crd(CrdBuilder::of::<V>());
+        } else {
+            self.mistake.get_or_insert_with(|| {
+                Error::setup(format!(
+                    "controller {:?}: `.serves::<{}>()` names {kind} of the group {group:?}, which is not a version of {}: \
+                     make a controller for it",
+                    self.name,
+                    type_name::<V>(),
+                    self.resource.kind
+                ))
+            });
+        }
+        self
     }
 
     /// A controller of a kind whose definition is not the operator's: a built-in one, or a custom one that another

@@ -1,4 +1,4 @@
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kubewright_manifests::crd::CrdBuilder;
 use kubewright_world::Random;
 
 use super::{ControllerConfig, ControllerRunnable};
@@ -32,7 +32,7 @@ pub trait ControllerHost {
 
     /// Makes the definition of a custom resource one of those that the operator prints. A host that prints none
     /// ignores it, which is the default.
-    fn register_crd(&self, definition: fn() -> CustomResourceDefinition) {
+    fn register_crd(&self, definition: CrdBuilder) {
         let _ = definition;
     }
 }

@@ -8,8 +8,8 @@ use std::{
 };
 
 use k8s_openapi::api::core::v1::ObjectReference;
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::{Config, core::CustomResourceExt};
+use kube::Config;
+use kubewright_manifests::crd::CrdBuilder;
 use kubewright_world::{Clock, Random};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +28,7 @@ use crate::{
     cache::{Cache, CacheOptions, Undecodable, WatchStatus},
     client::Client,
     controller::{ControllerConfig, ControllerContext, ControllerHost, ControllerRunnable},
-    crds::Crds,
+    crds::{Crds, CustomKind},
     events::{Broadcaster, EventType, Recorder},
     health::{CheckResult, HealthChecks},
     logging,
@@ -91,7 +91,7 @@ impl Manager {
     pub async fn new(options: Options) -> Result<Self> {
         logging::init(&options)?;
         let builder = Self::builder(options);
-        if builder.options.mode == Mode::PrintCrds {
+        if matches!(builder.options.mode, Mode::PrintCrds(_)) {
             return builder.client(nowhere()).build();
         }
         builder.metrics.register_process();
@@ -199,11 +199,13 @@ impl Manager {
 
     /// Makes the `CustomResourceDefinition` of `K` one of those that the operator prints. A controller does
     /// this for the kind that it is for; call it for custom resources of the operator without a controller.
-    pub fn register_crd<K: CustomResourceExt>(&self) {
-        self.inner.crds.register(K::crd);
+    ///
+    /// Several versions of a kind, each of its own Rust type, are registered one by one.
+    pub fn register_crd<K: CustomKind>(&self) {
+        self.inner.crds.register(CrdBuilder::of::<K>());
     }
 
-    /// The definitions that were registered.
+    /// The definitions that were registered, and the options that all of them are made with.
     #[must_use]
     pub fn crds(&self) -> &Crds {
         &self.inner.crds
@@ -221,14 +223,14 @@ impl Manager {
     /// the last events are written.
     ///
     /// If the options ask for it (`my-operator crd`), it prints the definitions of the registered custom
-    /// resources instead, and returns.
+    /// resources instead, and returns: an error if something is wrong with them.
     ///
     /// # Errors
     ///
     /// The first failure of something that was added, or what did not end within the grace period.
     pub async fn start(&self) -> Result<()> {
-        if self.inner.options.mode == Mode::PrintCrds {
-            return self.inner.crds.print();
+        if let Mode::PrintCrds(command) = &self.inner.options.mode {
+            return command.run(&self.inner.crds);
         }
         self.start_until(until_signalled()?).await
     }
@@ -241,8 +243,8 @@ impl Manager {
     /// As [`start`](Self::start).
     pub async fn start_until(&self, stop: CancellationToken) -> Result<()> {
         let inner = &self.inner;
-        if inner.options.mode == Mode::PrintCrds {
-            return inner.crds.print();
+        if let Mode::PrintCrds(command) = &inner.options.mode {
+            return command.run(&inner.crds);
         }
         let _stop_all = inner.lifecycle.begin()?;
         let failures = inner.failures.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -297,7 +299,7 @@ impl ControllerHost for Manager {
         self.add(format!("controller {name}"), controller)
     }
 
-    fn register_crd(&self, definition: fn() -> CustomResourceDefinition) {
+    fn register_crd(&self, definition: CrdBuilder) {
         self.inner.crds.register(definition);
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! [`Manager`] is the handle that everything is made with, and `start` runs until the end. [`Options`] are
 //! the flags of an operator's binary. Start reading at `handle.rs`; `lifecycle.rs` has the order of start and
-//! stop, `connect.rs` the search for a cluster.
+//! stop, `connect.rs` the search for a cluster, `crd_command.rs` prints the definitions instead.
 
 mod address;
 mod connect;
+mod crd_command;
 mod handle;
 mod http_server;
 mod lifecycle;

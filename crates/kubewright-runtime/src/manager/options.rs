@@ -2,7 +2,7 @@ use std::{ffi::OsString, path::PathBuf, str::FromStr, time::Duration};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
-use super::BindAddress;
+use super::{BindAddress, crd_command::CrdCommand};
 
 /// The settings of a manager, which are the flags of an operator's binary.
 ///
@@ -78,13 +78,13 @@ pub struct Options {
 }
 
 /// What the process is to do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Run the controllers.
     #[default]
     Run,
     /// Print the CustomResourceDefinitions of the controllers and end.
-    PrintCrds,
+    PrintCrds(CrdCommand),
 }
 
 /// How long the manager waits at its end for what runs.
@@ -127,12 +127,10 @@ impl Options {
     pub fn from_command_line<T: Into<OsString> + Clone>(
         words: impl IntoIterator<Item = T>,
     ) -> Result<Self, clap::Error> {
-        let crd = clap::Command::new("crd")
-            .about("Print the CustomResourceDefinitions of the operator as YAML, without a cluster");
-        let matches = Self::command().subcommand(crd).try_get_matches_from(words)?;
+        let matches = Self::command().subcommand(CrdCommand::command()).try_get_matches_from(words)?;
         let mut options = Self::from_arg_matches(&matches)?;
-        if matches.subcommand_name() == Some("crd") {
-            options.mode = Mode::PrintCrds;
+        if let Some(("crd", matches)) = matches.subcommand() {
+            options.mode = Mode::PrintCrds(CrdCommand::from_arg_matches(matches)?);
         }
         Ok(options)
     }
@@ -141,7 +139,7 @@ impl Options {
     /// an operator with a command line of its own.
     #[must_use]
     pub fn print_crds(mut self) -> Self {
-        self.mode = Mode::PrintCrds;
+        self.mode = Mode::PrintCrds(CrdCommand::default());
         self
     }
 }
@@ -226,7 +224,7 @@ mod tests {
 
     #[test]
     fn crd_is_a_subcommand() {
-        assert_eq!(parse(&["crd"]).mode, Mode::PrintCrds);
+        assert_eq!(parse(&["crd"]).mode, Mode::PrintCrds(CrdCommand::default()));
         assert!(Options::from_command_line(["operator", "crds"]).is_err());
     }
 
