@@ -3,6 +3,16 @@
 use super::{Options, node::Node, sentence::ends_sentence, union::describe_variants};
 use crate::Style;
 
+/// Shortens the descriptions of a definition and of everything that it defines itself.
+pub(super) fn limit(node: &mut Node, limit: usize) {
+    if let Some(text) = node.text("description").map(|text| shorten(text, limit)) {
+        node.set("description", text);
+    }
+    for child in node.children_mut() {
+        self::limit(child, limit);
+    }
+}
+
 /// Finishes the descriptions of a resolved tree. `limit` is what is said further up.
 pub(super) fn describe(node: &mut Node, options: &Options, limit: Option<usize>) {
     let limit = node.description_limit.or(limit);

@@ -39,7 +39,13 @@ pub(super) fn known(name: &str, options: &Options) -> Option<Node> {
             node.set(PRESERVE, true);
             Some(node)
         }
-        "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON" => Some(Node::any()),
+        // A schema or a boolean, or a list of them, is of no one type.
+        "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON"
+        | "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrArray"
+        | "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrBool"
+        | "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray" => {
+            Some(Node::any())
+        }
         _ => None,
     }
 }

@@ -10,6 +10,17 @@
 //! 5. `describe`, `emit`: descriptions are cut, and JSON is written.
 //!
 //! Everything that is wrong is collected; no fault hides another.
+//!
+//! # What a compiled type does not tell
+//!
+//! * The order in which fields are declared: what depends on it, such as the order of the rules that `k8s:immutable` adds to
+//!   the type around, follows the names of the fields.
+//! * What is said of the package: `+kubebuilder:validation:Optional` for all of its fields. In Rust, `Option` says it.
+//! * What is said of a type that is flattened into another one (`#[serde(flatten)]`): its fields keep their doc comments, the
+//!   type loses its own, with the markers in it, to the type around.
+//! * A heading (`#`) at the start of a doc comment is taken for a title.
+//!
+//! Rust's unknown fields need no word: where a type denies them, an API server drops them before it is asked.
 
 mod cel;
 mod check;
@@ -41,6 +52,7 @@ use dialect::Dialect;
 use effect::Effects;
 use emit::Emitter;
 use faults::Faults;
+use generate::Generated;
 use node::Node;
 use resolve::Resolver;
 
@@ -55,6 +67,10 @@ pub struct Options {
     pub style: Style,
     /// The longest description, in bytes; longer ones are cut by [`shorten`], and 0 drops them all. None keeps them whole.
     pub max_description_length: Option<usize>,
+    /// The longest descriptions of types whose names begin so, and of their fields, in bytes; the longest prefix that fits counts.
+    /// The descriptions of embedded types of Kubernetes are most of a CRD that has a pod template: `{"io.k8s.": 0}` drops
+    /// them. What a field of another type says of such a type is not theirs.
+    pub max_description_length_of: BTreeMap<String, usize>,
     /// Whether the metadata of an object inside another one may carry name, namespace, labels, annotations and finalizers.
     /// If not, an API server drops all of it. By default it may in our style, and may not in controller-gen's.
     pub generate_embedded_object_meta: Option<bool>,
@@ -133,7 +149,10 @@ pub struct Origin {
 /// ```
 #[must_use]
 pub fn compile<T: JsonSchema + ?Sized>(options: &Options) -> Compiled {
-    let generated = generate::generate::<T>();
+    compile_generated(&generate::generate::<T>(), options)
+}
+
+fn compile_generated(generated: &Generated, options: &Options) -> Compiled {
     let mut faults = Faults::default();
     let mut dialect = Dialect {
         style: options.style,
@@ -153,11 +172,26 @@ pub fn compile<T: JsonSchema + ?Sized>(options: &Options) -> Compiled {
         })
         .collect();
     let kind_markers = Effects::apply(&mut definitions, &generated.name, options, &mut faults);
+    for (name, node) in &mut definitions {
+        if let Some(limit) = options.description_limit_of(name) {
+            describe::limit(node, limit);
+        }
+    }
     let mut root = Resolver::new(&definitions, options, &mut faults).definition(&generated.name, None);
     describe::describe(&mut root, options, options.max_description_length);
     check::check(&root, &mut faults);
     let (schema, origins) = Emitter::default().emit(root);
     Compiled { schema, origins, diagnostics: faults.into_diagnostics(), kind_markers }
+}
+
+// === impl Options ===
+
+impl Options {
+    fn description_limit_of(&self, type_name: &str) -> Option<usize> {
+        let fitting =
+            self.max_description_length_of.iter().filter(|(prefix, _)| type_name.starts_with(*prefix));
+        fitting.max_by_key(|(prefix, _)| prefix.len()).map(|(_, limit)| *limit)
+    }
 }
 
 #[cfg(test)]

@@ -120,7 +120,6 @@ impl Node {
             && self.one_of.is_empty()
             && self.not.is_none()
             && self.rules.is_empty()
-            && !self.optional
             && self
                 .keywords
                 .keys()

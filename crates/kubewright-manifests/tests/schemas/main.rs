@@ -4,6 +4,7 @@
 //! in Rust.
 
 #![allow(dead_code, reason = "the types are there for their schemas")]
+#![allow(clippy::tabs_in_doc_comments, reason = "a tab is one of the cases")]
 
 mod bounds;
 mod core_types;

@@ -101,6 +101,8 @@ impl Dialect<'_> {
         let mut node = self.schema(value, site);
         if node.says_nothing() {
             node.set(super::node::PRESERVE, true);
+        } else if !node.properties.is_empty() && node.own_type().is_none() && node.reference.is_none() {
+            node.set("type", "object");
         }
         node.site = Some(site.clone());
         node

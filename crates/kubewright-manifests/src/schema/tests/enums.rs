@@ -157,6 +157,13 @@ fn untagged_scalars() {
         Other(String),
     }
     assert_eq!(ours::<Open>(), json!({"type": "string"}));
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    #[serde(untagged)]
+    enum Anything {
+        Text(String),
+        Other(Value),
+    }
+    assert_eq!(ours::<Anything>(), json!({"x-kubernetes-preserve-unknown-fields": true}));
 }
 
 #[test]
@@ -230,4 +237,113 @@ fn a_string_beside_an_object_has_no_structure() {
         "`Mixed` is written as an object or a string depending on the variant, but a field of a CRD has one type"
     );
     is_structural(&compiled.schema);
+}
+
+#[test]
+fn rules_and_defaults_of_variants() {
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    #[serde(tag = "type-of")]
+    enum Limit {
+        /// +kubebuilder:validation:XValidation:rule="self.min <= self.max"
+        Between {
+            min: i32,
+            max: i32,
+            #[serde(default)]
+            step: i32,
+        },
+        None {
+            /// +kubebuilder:default=x
+            text: Option<String>,
+        },
+    }
+    let compiled = compile::<Limit>(&Options::default());
+    let told: Vec<&str> = compiled.diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "the default of `Limit.step` is not written: the API server would set it in every variant",
+            "the default of `Limit.text` is not written: the API server would set it in every variant",
+        ]
+    );
+    assert_eq!(
+        compiled.schema["x-kubernetes-validations"],
+        json!([{"rule": "self.type__dash__of != \"Between\" || (self.min <= self.max)"}])
+    );
+    assert_eq!(compiled.schema["properties"]["text"], json!({"type": "string"}));
+    is_structural(&compiled.schema);
+
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    #[serde(untagged)]
+    enum Untold {
+        /// +kubebuilder:validation:XValidation:rule="self.a != ''"
+        A {
+            a: String,
+        },
+        B {
+            b: String,
+        },
+    }
+    let compiled = compile::<Untold>(&Options::default());
+    assert_eq!(compiled.diagnostics[0].code, "rule-of-variant");
+}
+
+#[test]
+fn fields_of_one_name_in_several_variants() {
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    #[serde(tag = "type")]
+    enum Probe {
+        Http {
+            /// +kubebuilder:validation:Minimum=1
+            port: i32,
+            metadata: Option<String>,
+        },
+        Exec {
+            /// +kubebuilder:validation:Minimum=5
+            port: i32,
+            metadata: Option<String>,
+        },
+    }
+    assert_eq!(
+        ours::<Probe>(),
+        json!({
+            "type": "object",
+            "properties": {
+                "type": {"type": "string", "enum": ["Http", "Exec"]},
+                "port": {"type": "integer", "format": "int32"},
+                "metadata": {"type": "string"},
+            },
+            "required": ["port", "type"],
+            "oneOf": [
+                {"properties": {"type": {"enum": ["Http"]}, "port": {"minimum": 1}}},
+                {"properties": {"type": {"enum": ["Exec"]}, "port": {"minimum": 5}}},
+            ],
+        })
+    );
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    #[serde(tag = "type", content = "value")]
+    enum Value {
+        Text(String),
+        Flag(bool),
+    }
+    let compiled = compile::<Value>(&Options::default());
+    assert_eq!(
+        compiled.diagnostics[0].message,
+        "`Value.value` is written as a boolean or a string depending on the variant, but a field of a CRD has one type"
+    );
+    is_structural(&compiled.schema);
+}
+
+#[test]
+fn numbers_for_variants() {
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    #[serde(untagged)]
+    enum Amount {
+        Whole(i64),
+        Part(f64),
+    }
+    assert_eq!(ours::<Amount>()["type"], "number");
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    #[schemars(extend("type" = "integer", "enum" = [0, 1]))]
+    struct Bit(i32);
+    assert_eq!(ours::<Bit>()["enum"], json!([0, 1]));
 }

@@ -252,3 +252,90 @@ fn the_docs_of_a_field_replace_those_of_its_type() {
         })
     );
 }
+
+#[test]
+fn the_descriptions_of_some_types_can_be_limited() {
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    struct Embeds {
+        /// The template. It is ours.
+        template: PodTemplateSpec,
+    }
+    let mut options = Options::default();
+    options.max_description_length_of =
+        [("io.k8s.".to_owned(), 0), ("io.k8s.api.core.v1.PodSpec".to_owned(), 20)].into();
+    let schema = checked::<Embeds>(&options);
+    let template = &schema["properties"]["template"];
+    assert_eq!(template["description"], "The template. It is ours.");
+    let containers = &template["properties"]["spec"]["properties"]["containers"];
+    assert_eq!(containers["description"], "List of containers...");
+    assert_eq!(containers["items"]["properties"]["image"].get("description"), None);
+}
+
+#[test]
+fn one_name_for_two_types_and_inlined_types() {
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    struct Wrapper<T> {
+        /// +kubebuilder:validation:MinItems=1
+        inner: Vec<T>,
+    }
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    #[schemars(inline)]
+    struct Inline {
+        /// +kubebuilder:validation:Minimum=1
+        size: i32,
+    }
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    struct Outer {
+        texts: Wrapper<String>,
+        inlined: Wrapper<Inline>,
+        boxed: Option<Box<std::sync::Arc<Inline>>>,
+    }
+    let schema = ours::<Outer>();
+    let inline = json!({
+        "type": "object",
+        "properties": {"size": {"type": "integer", "format": "int32", "minimum": 1}},
+        "required": ["size"],
+    });
+    assert_eq!(
+        schema["properties"]["texts"]["properties"]["inner"],
+        json!({"type": "array", "minItems": 1, "items": {"type": "string"}})
+    );
+    assert_eq!(schema["properties"]["inlined"]["properties"]["inner"]["items"], inline);
+    assert_eq!(schema["properties"]["boxed"], inline);
+}
+
+#[test]
+fn what_has_no_value_or_no_schema_is_told() {
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    enum Never {}
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    struct Odd {
+        never: Option<Never>,
+        unit: (),
+        mixed: (String, bool),
+    }
+    let compiled = compile::<Odd>(&Options::default());
+    let codes: Vec<&str> = compiled.diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect();
+    assert_eq!(codes, ["uninhabited-type", "mixed-tuple", "unit-type"]);
+    is_structural(&compiled.schema);
+}
+
+#[test]
+fn a_type_that_describes_schemas_does_not_explode() {
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    struct Outer {
+        schema: k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps,
+    }
+    let compiled = compile::<Outer>(&Options::default());
+    let others: Vec<_> =
+        compiled.diagnostics.iter().filter(|diagnostic| diagnostic.code != "recursive-type").collect();
+    assert!(others.is_empty(), "{others:#?}");
+    is_structural(&compiled.schema);
+
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    struct Open {
+        /// +kubewright:recursion=preserveUnknownFields
+        schema: k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps,
+    }
+    ours::<Open>();
+}

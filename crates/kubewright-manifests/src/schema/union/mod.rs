@@ -48,7 +48,7 @@ impl Unions<'_> {
         }
         for is_one_of in [false, true] {
             let list = if is_one_of { &mut node.one_of } else { &mut node.any_of };
-            if has_structure(list) {
+            if has_structure(list) || list.iter().any(Node::says_nothing) {
                 let variants = std::mem::take(list);
                 self.alternatives(node, variants, is_one_of);
             }
@@ -59,7 +59,13 @@ impl Unions<'_> {
         if variants.is_empty() {
             return;
         }
-        let site = node.site.clone().unwrap_or_else(|| Site::of_type("?"));
+        // Beside the fields of a struct, a branch that says nothing is a flattened `Option`; alone, it is any value.
+        if node.own_type().is_none() && node.properties.is_empty() && variants.iter().any(Node::says_nothing)
+        {
+            node.set(PRESERVE, true);
+            return;
+        }
+        let site = node.site.clone().unwrap_or_else(|| Site::of_type(""));
         for variant in &mut variants {
             if let Some(name) = external_variant(variant).map(str::to_owned) {
                 self.describe_property(variant, &name);
@@ -68,7 +74,6 @@ impl Unions<'_> {
         let united = self.unite(variants, &site);
         let rests = if united.tells_apart() { united.rests } else { Vec::new() };
         let common = united.common;
-        // Not all that a branch may be is an object with these fields: `{}` is how a flattened `Option` is none.
         if node.own_type().is_none() && !node.is(PRESERVE) {
             for keyword in ["type", INT_OR_STRING, PRESERVE] {
                 if let Some(value) = common.get(keyword) {

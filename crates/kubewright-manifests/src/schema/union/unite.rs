@@ -200,7 +200,8 @@ impl Unions<'_> {
                     }
                     let united = self.unite(nodes, &site);
                     for (index, rest) in owners.into_iter().zip(united.rests) {
-                        if rest != Node::default() {
+                        // Nothing may be said of metadata inside of a value validation.
+                        if rest != Node::default() && name != "metadata" {
                             rests[index].properties.insert(name.clone(), rest);
                         }
                     }
