@@ -1,5 +1,7 @@
 //! What an API server takes by the schema is what the Rust type decodes.
 
+#![expect(dead_code, reason = "the types are there to be decoded")]
+
 use std::collections::BTreeMap;
 
 use kubewright_schema::{FieldPath, Structural};
