@@ -38,7 +38,6 @@ pub(super) fn register(context: &mut Context<'_>) {
 }
 
 /// Functions answer with a result, be there something to fail or not.
-#[allow(clippy::unnecessary_wraps)]
 fn type_named(name: &str) -> Result<Value, ExecutionError> {
     Ok(Value::Opaque(Arc::new(TypeName(name.to_owned()))))
 }

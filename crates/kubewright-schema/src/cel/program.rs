@@ -178,7 +178,7 @@ fn check(
     if *checked.output() != output.wanted() {
         return Err(Problem { text: output.misfit().to_owned(), located: Vec::new() });
     }
-    if let Some(reason) = checker::unplanned(&checked) {
+    if let Some(reason) = checker::check_readiness(&checked) {
         return Err(Problem { text: output.unplanned(&reason.text), located: vec![reason] });
     }
     let cost = cost::estimate(&checked, declarations);

@@ -294,7 +294,6 @@ pub(super) fn located(source: &str, error: &Located) -> ExpressionError {
 }
 
 /// By how much a cost is too high. Small factors are shown with all digits, so that none reads as one.
-#[allow(clippy::cast_precision_loss)]
 fn exceeds(what: &str, cost: u64, limit: u64) -> String {
     let factor = cost as f64 / limit as f64;
     let factor = if factor > 100.0 {

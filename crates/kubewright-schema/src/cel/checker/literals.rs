@@ -38,72 +38,6 @@ pub(super) fn check(checked: &Checked, declarations: &Declarations) -> Vec<Locat
     checker.errors
 }
 
-/// Why a server cannot get a well-typed expression ready to run, if it cannot.
-pub(in crate::cel) fn unplanned(checked: &Checked) -> Option<Located> {
-    let tree = &checked.tree;
-    let mut found = None;
-    tree.walk(tree.root, &mut Vec::new(), &mut |id, _| {
-        let problem = match tree.kind(id) {
-            // The names of these types are for the checker only.
-            Kind::Ident(name) if ["duration", "timestamp"].contains(&name.as_str()) => {
-                (checked.type_of(id).constructor() == Some(Constructor::Type))
-                    .then(|| (id, format!("reference to undefined type: {name}")))
-            }
-            Kind::Call { function, target, args } => match (function.as_str(), target, args.as_slice()) {
-                ("matches", None, [_, pattern]) | ("find" | "findAll", Some(_), [pattern, ..]) => {
-                    invalid_pattern(checked, *pattern).map(|text| (*pattern, text))
-                }
-                (name, None, [literal]) => unconvertible(checked, name, *literal).map(|text| (id, text)),
-                _ => None,
-            },
-            _ => None,
-        };
-        if let (None, Some((id, text))) = (&found, problem) {
-            found = Some(Located { place: tree.place(id), text });
-        }
-    });
-    found
-}
-
-/// Why a conversion of a literal fails, which a server finds out before anything else runs.
-#[allow(clippy::cast_precision_loss)]
-fn unconvertible(checked: &Checked, function: &str, literal: NodeId) -> Option<String> {
-    let Kind::Literal(literal) = checked.tree.kind(literal) else { return None };
-    let (converts, problem) = match (function, literal) {
-        ("int", Literal::String(text)) => (text.parse::<i64>().is_ok(), None),
-        ("uint", Literal::String(text)) => (!text.starts_with('+') && text.parse::<u64>().is_ok(), None),
-        ("double", Literal::String(text)) => (text.parse::<f64>().is_ok(), None),
-        ("bool", Literal::String(text)) => {
-            let known = ["1", "t", "true", "TRUE", "True", "0", "f", "false", "FALSE", "False"]
-                .contains(&text.as_str());
-            (known, None)
-        }
-        ("int", Literal::Double(number)) => {
-            (*number > i64::MIN as f64 && *number < i64::MAX as f64, Some("integer overflow"))
-        }
-        ("int", Literal::Uint(number)) => (i64::try_from(*number).is_ok(), Some("integer overflow")),
-        ("uint", Literal::Int(number)) => (*number >= 0, Some("unsigned integer overflow")),
-        ("uint", Literal::Double(number)) => {
-            (*number >= 0.0 && *number < u64::MAX as f64, Some("unsigned integer overflow"))
-        }
-        ("string", Literal::Bytes(bytes)) => {
-            (std::str::from_utf8(bytes).is_ok(), Some("invalid UTF-8 in bytes, cannot convert to string"))
-        }
-        _ => return None,
-    };
-    (!converts).then(|| match problem {
-        Some(problem) => problem.to_owned(),
-        None => format!("type conversion error from 'string' to '{function}'"),
-    })
-}
-
-fn invalid_pattern(checked: &Checked, id: NodeId) -> Option<String> {
-    match checked.tree.kind(id) {
-        Kind::Literal(Literal::String(pattern)) => Pattern::new(pattern).err().map(|error| error.to_string()),
-        _ => None,
-    }
-}
-
 /// Whether a node is a call of `format`, which takes lists of mixed types.
 fn is_format(checked: &Checked, id: NodeId) -> bool {
     matches!(checked.tree.kind(id), Kind::Call { function, .. } if function == "format")
@@ -181,7 +115,7 @@ impl Checker<'_> {
 }
 
 /// Whether Go parses a text as a duration.
-fn is_duration(text: &str) -> bool {
+pub(super) fn is_duration(text: &str) -> bool {
     const UNITS: [(&str, f64); 8] = [
         ("ns", 1.0),
         ("us", 1e3),
@@ -212,7 +146,7 @@ fn is_duration(text: &str) -> bool {
 }
 
 /// Whether a text is a time as of RFC 3339, read as Go does.
-fn is_time(text: &str) -> bool {
+pub(super) fn is_time(text: &str) -> bool {
     let number = |start: usize, end: usize| {
         let digits =
             text.get(start..end).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;

@@ -2,8 +2,9 @@
 //!
 //! It follows the checker of cel-go in everything that can be seen from outside: the order in which it goes through an
 //! expression, the overloads it takes, what it says and where. `types.rs` and `unify.rs` hold types and which of them fit
-//! each other, `standard.rs` and `libraries.rs` the functions, `environment.rs` the names, `expression.rs` the walk and
-//! `literals.rs` what is checked once the types are known. Start at [`check`].
+//! each other, `standard.rs` and `libraries.rs` the functions, `environment.rs` the names, `expression.rs` and `calls.rs` the
+//! walk, `literals.rs` and `format.rs` what is checked once the types are known, and `readiness.rs` what shows when a server
+//! gets ready to run an expression. Start at [`check`].
 
 mod calls;
 mod environment;
@@ -11,13 +12,14 @@ mod expression;
 mod format;
 mod libraries;
 mod literals;
+mod readiness;
 mod signature;
 mod standard;
 mod types;
 mod unify;
 
 pub(super) use {
-    literals::unplanned,
+    readiness::check as check_readiness,
     types::{Constructor, LibraryType, Type},
 };
 

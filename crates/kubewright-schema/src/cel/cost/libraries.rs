@@ -55,7 +55,6 @@ impl Estimator<'_, '_> {
             ("list_reverse", Some(list), []) => Some(list_call(1.0, self.size(list))),
             ("list_flatten" | "list_flatten_int", Some(list), _) => {
                 let depth = args.first().map_or(1, |depth| self.number(depth, u64::MAX));
-                #[allow(clippy::cast_precision_loss)]
                 Some(list_call(depth as f64, self.size(list)))
             }
             ("list_distinct", Some(list), []) => {
@@ -113,7 +112,6 @@ impl Estimator<'_, '_> {
             ("split", Some(text), _) => {
                 let size = self.size(text);
                 let count = args.get(1).and_then(|count| self.integer(count));
-                #[allow(clippy::cast_sign_loss)]
                 let most = count.map_or(size.most, |count| count as u64);
                 Some(CallCost { cost: size.by(2.0 * STRING), size: Some(Range::new(0, most)) })
             }

@@ -37,7 +37,6 @@ impl Range {
 }
 
 /// The casts saturate, which is what is wanted.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub(super) fn scale(amount: u64, factor: f64) -> u64 {
     (amount as f64 * factor).ceil() as u64
 }

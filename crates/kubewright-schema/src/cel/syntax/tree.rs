@@ -171,7 +171,8 @@ impl Tree {
         above.pop();
     }
 
-    fn children(&self, id: NodeId) -> Vec<NodeId> {
+    /// The nodes that a node is made of, in the order of evaluation.
+    pub(in crate::cel) fn children(&self, id: NodeId) -> Vec<NodeId> {
         match self.kind(id) {
             Kind::Literal(_) | Kind::Ident(_) => Vec::new(),
             Kind::Select { operand, .. } => vec![*operand],
