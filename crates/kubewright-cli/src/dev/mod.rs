@@ -77,7 +77,7 @@ struct Session {
 impl Session {
     /// Follows the sources for ever.
     async fn follow(&self) -> Result<(), Error> {
-        let mut sources = Sources::follow(&self.project)?;
+        let mut sources = Sources::follow(&self.project).await?;
         let mut operator = None;
         match self.build_and_start(&mut operator).await {
             Ok(()) => self.say_what_to_try(),

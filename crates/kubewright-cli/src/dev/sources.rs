@@ -23,10 +23,11 @@ pub(crate) struct Sources {
 
 impl Sources {
     /// Follows the folders of `project`. A change from now on is told, also if nobody waits at that moment.
-    pub(crate) fn follow(project: &Project) -> Result<Self, Error> {
+    pub(crate) async fn follow(project: &Project) -> Result<Self, Error> {
         let (sender, changes) = mpsc::unbounded_channel();
         let target = project.target_directory.clone();
-        let folders = project.source_folders.clone();
+        let source_folders = project.source_folders().await?;
+        let folders = source_folders.clone();
         let failed = |error: notify::Error| Error::Io {
             action: "follow the operator's sources".to_owned(),
             source: std::io::Error::other(error),
@@ -39,7 +40,7 @@ impl Sources {
             }
         })
         .map_err(failed)?;
-        for folder in &project.source_folders {
+        for folder in &source_folders {
             watcher.watch(folder, RecursiveMode::Recursive).map_err(failed)?;
         }
         Ok(Self { changes, _watcher: watcher })

@@ -38,7 +38,7 @@ pub(super) fn crds(request: &Request) -> Result<Generated, Error> {
             let project = Project::find(&request.folder, request.bin.as_deref()).await?;
             let options = BuildOptions { quiet: request.quiet, ..Default::default() };
             let binary = project::build(&project, options).await?;
-            print(&binary, &arguments(request)).await
+            print(&binary, &arguments(request), PRINTED_WITHIN).await
         };
         // Dropping `work` ends the processes that it holds.
         tokio::select! {
@@ -69,7 +69,8 @@ fn arguments(request: &Request) -> Vec<String> {
     arguments
 }
 
-async fn print(binary: &Path, arguments: &[String]) -> Result<Generated, Error> {
+/// Runs the operator until it has printed its CRDs, or for as long as it may take.
+async fn print(binary: &Path, arguments: &[String], within: Duration) -> Result<Generated, Error> {
     let command = format!("{} {}", binary.display(), arguments.join(" "));
     let mut process = Command::new(binary);
     process.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -82,9 +83,9 @@ async fn print(binary: &Path, arguments: &[String]) -> Result<Generated, Error> 
         let status = operator.wait().await;
         Ok::<_, std::io::Error>((stdout?, stderr?, status?))
     };
-    let (stdout, stderr, status) = tokio::time::timeout(PRINTED_WITHIN, read)
+    let (stdout, stderr, status) = tokio::time::timeout(within, read)
         .await
-        .map_err(|_| Error::CrdsNotPrinted { command: command.clone(), seconds: PRINTED_WITHIN.as_secs() })?
+        .map_err(|_| Error::CrdsNotPrinted { command: command.clone(), seconds: within.as_secs() })?
         .map_err(Error::io(format!("read what `{command}` prints")))?;
     outcome(&command, status, &stdout, &stderr)
 }
@@ -106,5 +107,57 @@ fn outcome(command: &str, status: ExitStatus, stdout: &str, stderr: &str) -> Res
     match printed {
         Some(generated) if status.success() => Ok(generated),
         _ => Err(Error::PrintCrds { command: command.to_owned(), status, stderr: stderr.trim().to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What becomes of a process that runs this script.
+    async fn printed(script: &str) -> Result<Generated, Error> {
+        print(Path::new("sh"), &["-c".to_owned(), script.to_owned()], Duration::from_secs(60)).await
+    }
+
+    #[tokio::test]
+    async fn what_the_operator_itself_prints_is_passed_over() {
+        let json = r#"{"documents":[{"kind":"CustomResourceDefinition"}],"origins":[[]],"diagnostics":[]}"#;
+        for script in [
+            format!("echo '{json}'"),
+            format!("echo 'starting {{}}'; echo '{{}}'; echo '{json}'; echo done; echo '{{\"level\": 1}}'"),
+        ] {
+            let generated = printed(&script).await.expect("it prints its CRDs");
+            assert_eq!(generated.documents.len(), 1, "{script}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_failure_is_told_with_what_the_operator_said() {
+        for script in [
+            "echo 'no such command: crd' >&2; exit 2",
+            "echo '{\"documents\":[]}'; echo 'no such command: crd' >&2; exit 1",
+            "echo 'no such command: crd' >&2; kill -9 $$",
+            "echo 'apiVersion: v1'; echo 'no such command: crd' >&2",
+        ] {
+            let error = printed(script).await.expect_err("it does not print them").to_string();
+            assert!(error.starts_with("the operator did not print its CRDs (`sh -c "), "{error}");
+            assert!(error.contains("Manager::new(Options::parse())"), "{error}");
+            assert!(error.ends_with("it said:\nno such command: crd"), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_operator_that_does_not_end_is_ended() {
+        // The inner shell would hold the pipe open.
+        let script = ["-c".to_owned(), "sh -c 'read x < /dev/zero' & wait".to_owned()];
+        let error = print(Path::new("sh"), &script, Duration::from_millis(200)).await.expect_err("it hangs");
+        assert!(matches!(error, Error::CrdsNotPrinted { .. }), "{error}");
+    }
+
+    #[tokio::test]
+    async fn much_output_on_both_pipes_does_not_block() {
+        let script =
+            "head -c 300000 /dev/zero >&2; head -c 300000 /dev/zero; echo; echo '{\"documents\":[]}'";
+        assert_eq!(printed(script).await.expect("it prints them").documents.len(), 0);
     }
 }

@@ -26,39 +26,53 @@ pub(crate) struct Project {
     pub(crate) folder: PathBuf,
     /// Where cargo puts what it builds.
     pub(crate) target_directory: PathBuf,
-    /// The folders of the package and of every package on this machine that it depends on: what to follow.
-    pub(crate) source_folders: Vec<PathBuf>,
 }
 
 impl Project {
     /// Finds the package in `path`, and in it the binary `bin`, or its only one.
     pub(crate) async fn find(path: &Path, bin: Option<&str>) -> Result<Self, Error> {
-        let not_a_package =
-            |reason: String| Error::NotAPackage { path: path.to_owned(), reason: reason.trim().to_owned() };
+        let not_a_package = |reason: String| Error::NotAPackage { path: path.to_owned(), reason };
         let manifest = path.join("Cargo.toml");
         let manifest = manifest
             .canonicalize()
             .map_err(|error| not_a_package(format!("{}: {error}", manifest.display())))?;
-        let mut command = MetadataCommand::new();
-        command.manifest_path(&manifest);
-        let metadata = tokio::task::spawn_blocking(move || command.exec())
-            .await
-            .map_err(|error| not_a_package(error.to_string()))?
-            .map_err(|error| not_a_package(error.to_string()))?;
-        let package = metadata
-            .packages
-            .iter()
-            .find(|package| package.manifest_path.as_std_path() == manifest)
+        // Without the dependencies, which are resolved in many times the time.
+        let metadata = metadata(&manifest, true).await.map_err(not_a_package)?;
+        let package = package(&metadata, &manifest)
             .ok_or_else(|| not_a_package("its Cargo.toml describes a workspace, not a package".to_owned()))?;
         Ok(Self {
             package: package.name.to_string(),
             binary: binary(package, bin)?,
             folder: manifest.parent().unwrap_or(path).to_owned(),
             target_directory: metadata.target_directory.clone().into_std_path_buf(),
-            source_folders: local_folders(&metadata, package),
             manifest,
         })
     }
+
+    /// The folders of the package and of every package on this machine that it depends on: what to follow.
+    pub(crate) async fn source_folders(&self) -> Result<Vec<PathBuf>, Error> {
+        let not_a_package = |reason| Error::NotAPackage { path: self.folder.clone(), reason };
+        let metadata = metadata(&self.manifest, false).await.map_err(not_a_package)?;
+        Ok(package(&metadata, &self.manifest)
+            .map_or_else(|| vec![self.folder.clone()], |package| local_folders(&metadata, package)))
+    }
+}
+
+async fn metadata(manifest: &Path, no_dependencies: bool) -> Result<Metadata, String> {
+    let mut command = MetadataCommand::new();
+    command.manifest_path(manifest);
+    if no_dependencies {
+        command.no_deps();
+    }
+    let failed = |error: &dyn std::error::Error| error.to_string().trim().to_owned();
+    tokio::task::spawn_blocking(move || command.exec())
+        .await
+        .map_err(|error| failed(&error))?
+        .map_err(|error| failed(&error))
+}
+
+fn package<'m>(metadata: &'m Metadata, manifest: &Path) -> Option<&'m Package> {
+    metadata.packages.iter().find(|package| package.manifest_path.as_std_path() == manifest)
 }
 
 fn binary(package: &Package, wanted: Option<&str>) -> Result<String, Error> {
@@ -114,9 +128,10 @@ mod tests {
         let project = Project::find(folder, None).await.expect("this crate is a package");
         assert_eq!(project.package, "kubewright-cli");
         assert_eq!(project.binary, "kubewright");
-        assert!(project.source_folders.iter().any(|path| path.ends_with("kubewright-cli")));
-        assert!(project.source_folders.iter().any(|path| path.ends_with("kubewright-runtime")));
-        assert!(project.source_folders.iter().all(|path| !path.to_string_lossy().contains("registry")));
+        let folders = project.source_folders().await.expect("cargo knows them");
+        assert!(folders.iter().any(|path| path.ends_with("kubewright-cli")));
+        assert!(folders.iter().any(|path| path.ends_with("kubewright-runtime")));
+        assert!(folders.iter().all(|path| !path.to_string_lossy().contains("registry")));
     }
 
     #[tokio::test]
