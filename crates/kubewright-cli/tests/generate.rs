@@ -1,12 +1,8 @@
 //! `kubewright generate` on projects whose roles and webhooks come from source text alone.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
-    time::SystemTime,
-};
+mod project;
 
+use project::{Project, generate};
 use serde_json::Value;
 
 const CONTROLLER: &str = "\
@@ -39,96 +35,6 @@ rules:
   - patch
   - watch
 ";
-
-/// A package that is never built.
-struct Project {
-    folder: tempfile::TempDir,
-}
-
-impl Project {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let project = Self { folder: tempfile::tempdir().expect("a temporary folder") };
-        project.write("Cargo.toml", "[package]\nname = \"zoo\"\nversion = \"0.1.0\"\n");
-        for (path, text) in files {
-            project.write(path, text);
-        }
-        project
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.folder.path().join(path)
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.path(path);
-        fs::create_dir_all(path.parent().expect("it has a folder")).expect("writable");
-        fs::write(path, text).expect("writable");
-    }
-
-    fn read(&self, path: &str) -> String {
-        fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-    }
-
-    /// All that there is below `config`, with the times at which it was written.
-    fn config(&self) -> Vec<(PathBuf, SystemTime)> {
-        let mut found = Vec::new();
-        let mut folders = vec![self.path("config")];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).into_iter().flatten() {
-                let entry = entry.expect("readable");
-                if entry.path().is_dir() {
-                    folders.push(entry.path());
-                } else {
-                    let written =
-                        entry.metadata().and_then(|metadata| metadata.modified()).expect("readable");
-                    found.push((entry.path(), written));
-                }
-            }
-        }
-        found.sort();
-        found
-    }
-
-    fn generate(&self, arguments: &[&str]) -> Run {
-        generate(self.folder.path(), arguments)
-    }
-}
-
-/// How a run ended.
-struct Run {
-    success: bool,
-    stdout: String,
-    stderr: String,
-}
-
-fn generate(folder: &Path, arguments: &[&str]) -> Run {
-    let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_kubewright"))
-        .arg("generate")
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the kubewright binary runs");
-    let text = |bytes| String::from_utf8(bytes).expect("text");
-    Run { success: status.code() == Some(0), stdout: text(stdout), stderr: text(stderr) }
-}
-
-impl Run {
-    fn ok(self) -> Self {
-        assert!(self.success, "{}", self.stderr);
-        self
-    }
-
-    /// Failed with exit code 1, not by a panic or for the lack of sense of its arguments.
-    fn failed(self) -> Self {
-        assert!(!self.success && self.stderr.contains("error"), "{}{}", self.stdout, self.stderr);
-        self
-    }
-
-    fn messages(&self) -> Vec<Value> {
-        self.stdout.lines().map(|line| serde_json::from_str(line).expect("one JSON object a line")).collect()
-    }
-}
 
 #[test]
 fn what_is_generated_is_written_once() {
