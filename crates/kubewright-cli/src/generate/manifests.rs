@@ -2,7 +2,7 @@
 
 use kubewright_manifests::{
     Style,
-    diagnostic::{Diagnostic, Place, Severity},
+    diagnostic::{Diagnostic, Place, Severity, arrange},
     options::Generator,
     rbac::{self, UserRoles},
     source::{SourceMarker, Sources},
@@ -79,7 +79,7 @@ impl Gathered {
 
     /// How many of the diagnostics are errors.
     pub(super) fn errors(&self) -> usize {
-        self.diagnostics.iter().filter(|found| found.severity == Severity::Error).count()
+        self.diagnostics.iter().filter(|found| found.is_error()).count()
     }
 
     fn roles(&mut self, request: &Request, markers: &[SourceMarker]) {
@@ -149,20 +149,7 @@ impl Gathered {
                 }
             }
         }
-        self.diagnostics.sort_by_cached_key(|diagnostic| match &diagnostic.place {
-            Place::File { file, range } => {
-                (0, file.display().to_string(), range.start, String::new(), diagnostic.code.clone())
-            }
-            Place::Doc { type_name, field, marker, .. } => {
-                let field = field.clone().unwrap_or_default();
-                (1, type_name.clone(), 0, format!("{field} {marker}"), diagnostic.code.clone())
-            }
-            Place::Document { document, path } => {
-                (2, document.clone(), 0, path.clone(), diagnostic.code.clone())
-            }
-            _ => (3, String::new(), 0, String::new(), diagnostic.code.clone()),
-        });
-        self.diagnostics.dedup_by(|one, other| one.code == other.code && one.place == other.place);
+        self.diagnostics = arrange(std::mem::take(&mut self.diagnostics));
     }
 }
 

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use kubewright_manifests::{
-    diagnostic::{Diagnostic, Severity},
+    diagnostic::Renderer,
     output::{Action, Change},
 };
-use serde::Serialize;
 use serde_json::json;
 
 use super::manifests::Gathered;
@@ -23,7 +22,7 @@ use crate::{
 ///
 /// | `reason` | other fields |
 /// |---|---|
-/// | `diagnostic` | those of a diagnostic, and `rendered`, the text for people |
+/// | `diagnostic` | `severity`, `code`, `message`, `place` (with lines and columns), `help`, and `rendered`, the text for people |
 /// | `warning` | `message` |
 /// | `file` | `path`, `action` (`create`, `update`, `keep`, `remove`), `written`, and `diff` if something differs and nothing was written |
 /// | `finished` | `success`, and `error` if it failed |
@@ -31,15 +30,6 @@ use crate::{
 pub(super) struct Report {
     format: MessageFormat,
     quiet: bool,
-}
-
-/// A diagnostic as programs read it.
-#[derive(Serialize)]
-struct DiagnosticMessage<'d> {
-    reason: &'static str,
-    #[serde(flatten)]
-    diagnostic: &'d Diagnostic,
-    rendered: String,
 }
 
 // === impl Report ===
@@ -51,17 +41,20 @@ impl Report {
 
     /// What is wrong with the sources, or if nothing is, what is missing in them.
     pub(super) fn diagnostics(self, gathered: &Gathered) {
+        let texts = |path: &Path| {
+            gathered.sources.files.iter().find(|file| file.path == path).map(|file| file.text.clone())
+        };
+        let plain = Renderer::new(&texts);
+        let colored = Renderer::new(&texts).colored(terminal::colored());
         for diagnostic in &gathered.diagnostics {
             match self.format {
-                MessageFormat::Human => terminal::eprint(&render(diagnostic, gathered, terminal::colored())),
-                MessageFormat::Json => terminal::result(
-                    serde_json::to_string(&DiagnosticMessage {
-                        reason: "diagnostic",
-                        diagnostic,
-                        rendered: render(diagnostic, gathered, false),
-                    })
-                    .unwrap_or_default(),
-                ),
+                MessageFormat::Human => terminal::eprint(&format!("{}\n\n", colored.render(diagnostic))),
+                MessageFormat::Json => {
+                    let mut message = plain.json(diagnostic);
+                    message["reason"] = "diagnostic".into();
+                    message["rendered"] = plain.render(diagnostic).into();
+                    terminal::result(message);
+                }
             }
         }
         // A marker with an error was not found either.
@@ -163,27 +156,6 @@ fn colored(diff: &str, colors: bool) -> String {
         };
         let plain = if color.is_empty() { "" } else { "\x1b[0m" };
         text.extend([color, line, plain, "\n"]);
-    }
-    text
-}
-
-/// A diagnostic for people.
-fn render(diagnostic: &Diagnostic, gathered: &Gathered, colors: bool) -> String {
-    let (severity, color) = match diagnostic.severity {
-        Severity::Error => ("error", "\x1b[1;31m"),
-        _ => ("warning", "\x1b[1;33m"),
-    };
-    let (color, plain) = if colors { (color, "\x1b[0m") } else { ("", "") };
-    let mut text = format!("{color}{severity}[{}]{plain}: {}\n", diagnostic.code, diagnostic.message);
-    if let kubewright_manifests::diagnostic::Place::File { file, range } = &diagnostic.place {
-        let source = gathered.sources.files.iter().find(|source| source.path == *file);
-        let before = source.and_then(|source| source.text.get(..range.start)).unwrap_or_default();
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        text.push_str(&format!("  --> {}:{line}:{column}\n", file.display()));
-    }
-    for help in &diagnostic.help {
-        text.push_str(&format!("  = help: {help}\n"));
     }
     text
 }
