@@ -12,6 +12,8 @@
 //! An operator links this crate for its CRDs alone, therefore none is on by default. `source` reads markers from Rust
 //! source text, `check` checks what was generated as an API server would, `output` writes files.
 
+#[cfg(feature = "check")]
+pub mod compatibility;
 pub mod crd;
 pub mod diagnostic;
 mod findings;
