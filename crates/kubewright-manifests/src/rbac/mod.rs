@@ -22,6 +22,8 @@
 //! [`Style::Kubewright`]: crate::Style::Kubewright
 //! [`Style::ControllerGen`]: crate::Style::ControllerGen
 
+#[cfg(test)]
+mod authorizer;
 mod binding;
 mod check;
 mod controller_gen;

@@ -3,68 +3,10 @@ use std::collections::BTreeSet;
 use proptest::{prelude::*, sample::subsequence, test_runner::Config};
 
 use super::*;
-
-/// A request as the authorizer sees it.
-#[derive(Clone, Copy, Debug)]
-enum Request<'a> {
-    Resource { verb: &'a str, group: &'a str, resource: &'a str, subresource: &'a str, name: &'a str },
-    Url { verb: &'a str, path: &'a str },
-}
-
-/// Whether one of the rules allows the request, as kube-apiserver's authorizer decides it.
-fn allowed(rules: &[Rule], request: Request<'_>) -> bool {
-    let one_of = |list: &BTreeSet<String>, item: &str| list.contains("*") || list.contains(item);
-    rules.iter().any(|rule| match request {
-        Request::Resource { verb, group, resource, subresource, name } => {
-            let full = match subresource {
-                "" => resource.to_owned(),
-                _ => format!("{resource}/{subresource}"),
-            };
-            one_of(&rule.verbs, verb)
-                && one_of(&rule.groups, group)
-                && (one_of(&rule.resources, &full)
-                    || !subresource.is_empty() && rule.resources.contains(&format!("*/{subresource}")))
-                && (rule.resource_names.is_empty() || rule.resource_names.contains(name))
-        }
-        Request::Url { verb, path } => {
-            one_of(&rule.verbs, verb)
-                && rule.urls.iter().any(|url| {
-                    url == path || url.ends_with('*') && path.starts_with(url.trim_end_matches('*'))
-                })
-        }
-    })
-}
-
-const VERBS: &[&str] = &["get", "list", "update", "*"];
-const GROUPS: &[&str] = &["", "apps", "*"];
-const RESOURCES: &[&str] =
-    &["pods", "nodes", "pods/status", "nodes/status", "pods/log", "*/status", "*/log", "*", "*/*", "pods/*"];
-const NAMES: &[&str] = &["", "a", "b", "*"];
-const URLS: &[&str] = &["/a", "/a/b", "/ab", "/a*", "/a/*", "/a**", "/*", "*", "/b"];
-
-/// One request for every combination of what the lists above can tell apart, and one beyond each.
-fn requests() -> Vec<Request<'static>> {
-    let mut requests = Vec::new();
-    for verb in ["get", "list", "update", "other"] {
-        for group in ["", "apps", "other"] {
-            for resource in ["pods", "nodes", "other"] {
-                for subresource in ["", "status", "log", "*", "other"] {
-                    for name in ["", "a", "b", "*", "other"] {
-                        requests.push(Request::Resource { verb, group, resource, subresource, name });
-                    }
-                }
-            }
-        }
-        for path in ["/", "/a", "/a/", "/a/b", "/ab", "/ac", "/b", "/b/other", "other"] {
-            requests.push(Request::Url { verb, path });
-        }
-    }
-    requests
-}
-
-fn allowed_set(rules: &[Rule]) -> Vec<bool> {
-    requests().into_iter().map(|request| allowed(rules, request)).collect()
-}
+use crate::rbac::{
+    authorizer::{GROUPS, NAMES, RESOURCES, Request, URLS, VERBS, allowed, allowed_set},
+    merge_as_controller_gen,
+};
 
 /// Some of the items, mostly few.
 fn some(items: &'static [&'static str], least: usize) -> impl Strategy<Value = Vec<&'static str>> {
@@ -145,6 +87,17 @@ proptest! {
         primes in 0..6_usize, candidates in 0..40_usize, places in 0..60_usize, steps in 0..3_usize,
     ) {
         check(&rules, &shuffled, &Limits { primes, candidates, places, steps, ..Limits::DEFAULT });
+    }
+
+    #[test]
+    fn the_steps_of_controller_gen_keep_what_is_allowed(
+        (rules, shuffled) in rules(12).prop_flat_map(|rules| (Just(rules.clone()), Just(rules).prop_shuffle())),
+    ) {
+        // Rules without groups are those that it takes for others.
+        let with_groups = |rules: Vec<Rule>| rules.into_iter().filter(|rule| !rule.groups.is_empty() || rule.resources.is_empty());
+        let merged = merge_as_controller_gen(with_groups(rules.clone()));
+        prop_assert_eq!(allowed_set(&with_groups(rules).collect::<Vec<_>>()), allowed_set(&merged));
+        prop_assert_eq!(merged, merge_as_controller_gen(with_groups(shuffled)));
     }
 
     #[test]
