@@ -16,6 +16,9 @@ use kubewright_manifests::{
 };
 use serde_json::Value;
 
+/// A marker and where it stands.
+type Placed = (Marker, Place);
+
 fn case(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/controller-gen/cases").join(name)
 }
@@ -27,7 +30,7 @@ fn expected(path: &str) -> String {
 
 /// The markers of the Go files of a case or of one of its packages, in the order of paths and lines, as far as they can be
 /// read; and what is wrong with the others.
-fn read(folder: &str) -> (Vec<(Marker, Place)>, Vec<(String, MarkerError)>) {
+fn read(folder: &str) -> (Vec<Placed>, Vec<(String, MarkerError)>) {
     fn files(folder: &Path, found: &mut BTreeSet<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -56,18 +59,18 @@ fn read(folder: &str) -> (Vec<(Marker, Place)>, Vec<(String, MarkerError)>) {
     (markers, errors)
 }
 
-fn markers(folder: &str) -> Vec<(Marker, Place)> {
+fn markers(folder: &str) -> Vec<Placed> {
     let (markers, errors) = read(folder);
     assert!(errors.is_empty(), "{folder}: {errors:#?}");
     markers
 }
 
-fn roles(markers: &[(Marker, Place)], name: &str, style: Style) -> Manifests {
+fn roles(markers: &[Placed], name: &str, style: Style) -> Manifests {
     let markers = markers.iter().map(|(marker, place)| (marker, place.clone()));
     rbac::documents(markers, &rbac::Options::new(name).style(style))
 }
 
-fn webhooks(markers: &[(Marker, Place)], style: Style) -> Manifests {
+fn webhooks(markers: &[Placed], style: Style) -> Manifests {
     let markers = markers.iter().map(|(marker, place)| (marker, place.clone()));
     webhook::documents(markers, &webhook::Options::default().style(style))
 }
