@@ -289,6 +289,23 @@ impl Definition {
         self
     }
 
+    /// Whether it says one thing, so that a type or field has it once. Others add to each other.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        use SchemaEffect as S;
+        match self.effect {
+            Effect::Schema(effect) => !matches!(
+                effect,
+                S::Validation | S::AtMostOneOf | S::ExactlyOneOf | S::AtLeastOneOf | S::ListMapKey
+            ),
+            Effect::Crd(effect) => {
+                !matches!(effect, CrdEffect::PrintColumn | CrdEffect::SelectableField | CrdEffect::Metadata)
+            }
+            Effect::Package(_) => true,
+            Effect::Rbac | Effect::Webhook | Effect::WebhookConfiguration | Effect::Nothing => false,
+        }
+    }
+
     /// The named arguments; none if it takes none by name.
     #[must_use]
     pub fn named_arguments(&self) -> &'static [Argument] {

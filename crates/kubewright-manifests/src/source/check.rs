@@ -5,8 +5,12 @@ use super::{
     comment::Candidate,
     lexer::Documents,
     placement::{self, Ground},
+    subject::Subject,
 };
-use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::{
+    diagnostic::{Diagnostic, Place},
+    marker::Marker,
+};
 
 impl Sources {
     /// Says what is wrong with the markers of all files, in the order of files and lines.
@@ -30,13 +34,20 @@ fn check_file(file: &SourceFile) -> Vec<Diagnostic> {
         .map(|candidate| subjects.map_or(Ground::Unknown, |subjects| placement::ground(candidate, subjects)))
         .collect();
     let mut diagnostics = Vec::new();
+    let mut read: Vec<(usize, Marker)> = Vec::new();
     for (candidate, ground) in candidates.iter().zip(&grounds) {
         let others = || {
             let all = candidates.iter().zip(&grounds);
             all.filter(|(_, other)| is_same(ground, other)).map(|(other, _)| other.text.to_string()).collect()
         };
         match placement::check(candidate, *ground, &others) {
-            Ok(_) => diagnostics.extend(behind_code(file, candidate)),
+            Ok(marker) => {
+                diagnostics.extend(behind_code(file, candidate));
+                if let Ground::On(subject) = ground {
+                    diagnostics.extend(repeated(file, candidate, subject, &marker, &read));
+                    read.push((subject.range.start, marker));
+                }
+            }
             Err(error) => {
                 let range = candidate.narrow(&error.range);
                 diagnostics.push(error.at(Place::File { file: file.path.clone(), range }));
@@ -44,6 +55,34 @@ fn check_file(file: &SourceFile) -> Vec<Diagnostic> {
         }
     }
     diagnostics
+}
+
+/// Markers with one value that are there twice, with two values.
+fn repeated(
+    file: &SourceFile,
+    candidate: &Candidate<'_>,
+    subject: &Subject,
+    marker: &Marker,
+    read: &[(usize, Marker)],
+) -> Option<Diagnostic> {
+    if !marker.definition.is_single() {
+        return None;
+    }
+    let values =
+        |marker: &Marker| marker.arguments.iter().map(|argument| argument.value.clone()).collect::<Vec<_>>();
+    let before = read.iter().rev().take_while(|(start, _)| *start == subject.range.start);
+    let same = before.map(|(_, other)| other).find(|other| {
+        std::ptr::eq(other.definition, marker.definition) && other.on_items == marker.on_items
+    })?;
+    (values(same) != values(marker)).then(|| {
+        let place = Place::File { file: file.path.clone(), range: candidate.range.clone() };
+        Diagnostic::error(
+            "repeated-marker",
+            format!("`{}` is there twice, with another value before", marker.name),
+            place,
+        )
+        .with_help("leave one of them out")
+    })
 }
 
 fn is_same(left: &Ground<'_>, right: &Ground<'_>) -> bool {
@@ -55,11 +94,10 @@ fn is_same(left: &Ground<'_>, right: &Ground<'_>) -> bool {
 
 /// A doc comment behind code reads as if it were about that code.
 fn behind_code(file: &SourceFile, candidate: &Candidate<'_>) -> Option<Diagnostic> {
-    (candidate.is_behind_code && candidate.documents == Documents::Next).then(|| Diagnostic {
-        severity: Severity::Warning,
-        code: "comment-behind-code".to_owned(),
-        message: "this doc comment is about what follows, not about the code before it".to_owned(),
-        place: Place::File { file: file.path.clone(), range: candidate.range.clone() },
-        help: vec!["write it on a line of its own, above what it is about".to_owned()],
+    (candidate.is_behind_code && candidate.documents == Documents::Next).then(|| {
+        let place = Place::File { file: file.path.clone(), range: candidate.range.clone() };
+        let message = "this doc comment is about what follows, not about the code before it";
+        Diagnostic::warning("comment-behind-code", message, place)
+            .with_help("write it on a line of its own, above what it is about")
     })
 }

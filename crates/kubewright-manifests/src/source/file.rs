@@ -12,6 +12,7 @@ use super::{
     subject::{self, Subject},
     test_code::{self, TestCode},
 };
+use crate::marker::docs;
 
 /// A file of source text.
 #[derive(Debug)]
@@ -25,7 +26,15 @@ pub struct SourceFile {
     tokens: Vec<lexer::Token>,
     test_code: TestCode,
     /// Parsing takes most of the time, so it is done once, and only if somebody asks.
-    subjects: OnceLock<Result<Vec<Subject>, String>>,
+    subjects: OnceLock<Result<Vec<Subject>, NotRust>>,
+}
+
+/// Why a text is not Rust.
+#[derive(Clone, Debug)]
+pub(super) struct NotRust {
+    pub(super) message: String,
+    /// The bytes that the parser stopped at.
+    pub(super) range: Range<usize>,
 }
 
 // === impl SourceFile ===
@@ -49,10 +58,19 @@ impl SourceFile {
     }
 
     /// What comments can stand on; if the text is not Rust, why.
-    pub(super) fn subjects(&self) -> Result<&[Subject], &str> {
-        let subjects =
-            self.subjects.get_or_init(|| subject::subjects(&self.text).map_err(|error| error.to_string()));
-        subjects.as_deref().map_err(String::as_str)
+    pub(super) fn subjects(&self) -> Result<&[Subject], &NotRust> {
+        let of_error =
+            |error: syn::Error| NotRust { range: error.span().byte_range(), message: error.to_string() };
+        self.subjects.get_or_init(|| subject::subjects(&self.text).map_err(of_error)).as_deref()
+    }
+
+    /// Whether its text has what would be a marker if it stood in a comment.
+    pub(super) fn mentions_markers(&self) -> bool {
+        let is_marker = |(at, _): (usize, &str)| {
+            let line = self.text.get(at..).unwrap_or_default().lines().next().unwrap_or_default();
+            matches!(docs::classify(line), docs::Line::Marker(_))
+        };
+        self.text.match_indices('+').any(is_marker)
     }
 
     pub(super) fn is_test_code(&self, range: &Range<usize>) -> bool {

@@ -87,9 +87,13 @@ pub(super) fn check(
             if is_about_schema(&marker) {
                 read_at_all(candidate, subject, &marker)?;
                 values::check(&marker)?;
-                if let SubjectKind::Field(field) = &subject.kind
-                    && let Some(shape) = field.shape
-                    && let Err(error) = values::fits(&marker, shape)
+                let (shape, what) = match &subject.kind {
+                    SubjectKind::Field(field) => (field.shape, "this field"),
+                    SubjectKind::Type(of) => (of.shape, "this type"),
+                    _ => (None, ""),
+                };
+                if let Some(shape) = shape
+                    && let Err(error) = values::fits(&marker, shape, what)
                     && !others().iter().any(|other| changes_type(other))
                 {
                     return Err(error);
@@ -225,7 +229,7 @@ fn is_about_schema(marker: &Marker) -> bool {
 
 /// Whether the schema is no longer that of the Rust type.
 fn changes_type(text: &str) -> bool {
-    parse(text, &[Target::Field]).is_ok_and(|marker| {
+    parse(text, &[Target::Field, Target::Type]).is_ok_and(|marker| {
         let changes = [SchemaEffect::Type, SchemaEffect::IntOrString, SchemaEffect::Schemaless];
         matches!(marker.definition.effect, Effect::Schema(effect) if changes.contains(&effect))
     })

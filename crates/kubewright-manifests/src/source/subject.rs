@@ -45,6 +45,7 @@ pub(super) struct TypeSubject {
     pub(super) schema: String,
     /// Whether it speaks for a kind: it is the spec of a custom resource, or a hand-written root.
     pub(super) is_kind: bool,
+    pub(super) shape: Option<Shape>,
 }
 
 /// A field.
@@ -69,6 +70,7 @@ pub(super) enum Shape {
     Bool,
     List,
     Map,
+    Object,
 }
 
 /// The subjects of a file, each before those inside of it.
@@ -85,6 +87,32 @@ pub(super) fn subjects(text: &str) -> Result<Vec<Subject>, syn::Error> {
     let mut found = finder.found;
     mark_roots(&file.items, &mut found);
     Ok(found)
+}
+
+/// What a type is made of.
+enum Data<'d> {
+    Struct(&'d Fields),
+    Enum(&'d syn::ItemEnum),
+}
+
+// === impl Data ===
+
+impl Data<'_> {
+    /// What a type becomes in JSON, if that is beyond doubt.
+    fn shape(&self) -> Option<Shape> {
+        match self {
+            Self::Struct(Fields::Named(_)) => Some(Shape::Object),
+            Self::Struct(Fields::Unnamed(fields)) if fields.unnamed.len() == 1 => {
+                let field = fields.unnamed.first()?;
+                if Attributes::read(&field.attrs).has_other_schema { None } else { shape_of(&field.ty, 0) }
+            }
+            Self::Struct(_) => None,
+            Self::Enum(item) => {
+                let is_text = item.variants.iter().all(|variant| matches!(variant.fields, Fields::Unit));
+                (is_text && !item.variants.is_empty()).then_some(Shape::Text)
+            }
+        }
+    }
 }
 
 /// How deep items are looked for inside of each other.
@@ -125,12 +153,13 @@ impl Finder {
         let code = SubjectKind::Code;
         match item {
             Item::Struct(item) => {
-                let schema = self.a_type(&item.ident, &item.attrs, &item.generics, item, &item.fields);
+                let schema =
+                    self.a_type(&item.ident, &item.attrs, &item.generics, item, &Data::Struct(&item.fields));
                 let attributes = Attributes::read(&item.attrs);
                 self.fields(&item.fields, &schema, &attributes, attributes.rename_all);
             }
             Item::Enum(item) => {
-                let schema = self.a_type(&item.ident, &item.attrs, &item.generics, item, &Fields::Unit);
+                let schema = self.a_type(&item.ident, &item.attrs, &item.generics, item, &Data::Enum(item));
                 let attributes = Attributes::read(&item.attrs);
                 for variant in &item.variants {
                     let own = Attributes::read(&variant.attrs);
@@ -216,11 +245,17 @@ impl Finder {
         attributes: &[Attribute],
         generics: &syn::Generics,
         whole: &impl Spanned,
-        fields: &Fields,
+        data: &Data<'_>,
     ) -> String {
         let read = Attributes::read(attributes);
-        let has_metadata =
-            fields.iter().any(|field| field.ident.as_ref().is_some_and(|name| name == "metadata"));
+        let has_metadata = match data {
+            Data::Struct(fields) => {
+                fields.iter().any(|field| field.ident.as_ref().is_some_and(|name| name == "metadata"))
+            }
+            Data::Enum(_) => false,
+        };
+        let is_number = read.derives.iter().any(|derived| derived.ends_with("_repr"));
+        let shape = if read.has_other_schema || is_number { None } else { data.shape() };
         // A generic type may be renamed by a format: what is before the first parameter is enough to find it.
         let rename = read.rename.as_deref().map(|name| match generics.params.is_empty() {
             true => name,
@@ -229,7 +264,7 @@ impl Finder {
         let schema = rename.map_or_else(|| unraw(ident), str::to_owned);
         let is_kind = read.derives.iter().any(|derived| derived == "CustomResource") || has_metadata;
         self.add(
-            SubjectKind::Type(TypeSubject { schema: schema.clone(), is_kind }),
+            SubjectKind::Type(TypeSubject { schema: schema.clone(), is_kind, shape }),
             attributes,
             whole,
             Some(ident),

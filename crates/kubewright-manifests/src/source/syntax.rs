@@ -1,6 +1,6 @@
 //! Files that are not Rust.
 
-use super::{SourceFile, Sources, lexer};
+use super::{SourceFile, Sources};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 
 impl Sources {
@@ -10,21 +10,20 @@ impl Sources {
     /// such a file should be relied on.
     #[must_use]
     pub fn check_syntax(&self) -> Vec<Diagnostic> {
-        self.files.iter().filter(|file| file.text.contains('+')).filter_map(fault).collect()
+        self.files.iter().filter(|file| file.mentions_markers()).filter_map(fault).collect()
     }
 }
 
 fn fault(file: &SourceFile) -> Option<Diagnostic> {
-    file.subjects().err()?;
-    let error = syn::parse_file(&lexer::without_prologue(&file.text)).err()?;
-    let range = error.span().byte_range();
+    let error = file.subjects().err()?;
+    let range = error.range.clone();
     // A mistake at the end of the file has no place of its own.
     let end = file.text.trim_end().len();
     let range = if range.is_empty() && range.start == 0 { end..end } else { range };
     Some(Diagnostic {
         severity: Severity::Error,
         code: "not-rust".to_owned(),
-        message: format!("this is not Rust: {error}"),
+        message: format!("this is not Rust: {}", error.message),
         place: Place::File { file: file.path.clone(), range },
         help: vec!["mostly, a bracket or a quotation mark is left open; `cargo check` says more".to_owned()],
     })

@@ -194,6 +194,43 @@ fn a_marker_fits_the_type_of_its_field() {
 }
 
 #[test]
+fn a_marker_fits_its_type() {
+    for text in [
+        "/// +kubebuilder:validation:MinLength=1\n#[derive(JsonSchema)] struct A { a: u8 }",
+        "/// +kubebuilder:validation:Minimum=1\n#[derive(JsonSchema)] enum A { B, C }",
+        "/// +kubebuilder:validation:Pattern=a\n#[derive(JsonSchema)] struct A(u16);",
+        "/// +kubebuilder:validation:AtMostOneOf=a;b\n#[derive(JsonSchema)] struct A(Vec<u8>);",
+    ] {
+        assert_eq!(one(text).0, "type-mismatch", "{text}");
+    }
+    for text in [
+        "/// +kubebuilder:validation:Minimum=1\n#[derive(JsonSchema)] struct A(u16);",
+        "/// +kubebuilder:validation:MinProperties=1\n#[derive(JsonSchema)] struct A { a: u8 }",
+        "/// +kubebuilder:validation:Pattern=a\n/// +kubebuilder:validation:Type=string\n#[derive(JsonSchema)] struct A(u16);",
+        "/// +kubebuilder:validation:Minimum=1\n#[derive(JsonSchema_repr)] enum A { B = 1 }",
+        "/// +kubebuilder:validation:Pattern=a\n#[derive(JsonSchema)] #[serde(try_from = \"String\")] struct A { b: u8 }",
+        "/// +kubebuilder:validation:MinProperties=1\n#[derive(JsonSchema)] enum A { B(u8) }",
+    ] {
+        assert_eq!(wrong(text), [], "{text}");
+    }
+}
+
+#[test]
+fn a_marker_that_is_there_twice_says_the_same_twice() {
+    let field = |markers: &str| wrong(&format!("#[derive(JsonSchema)] struct A {{\n{markers}\na: u8 }}"));
+    let twice = field("/// +kubebuilder:validation:Minimum=1\n/// +kubebuilder:validation:Minimum=2");
+    assert_eq!(twice[0].0, "repeated-marker");
+    assert_eq!(twice[0].1, "+kubebuilder:validation:Minimum=2");
+    for markers in [
+        "/// +optional\n/// +kubebuilder:validation:Optional",
+        "/// +kubebuilder:validation:Minimum=1\n/// +kubebuilder:validation:Minimum=1",
+        "/// +kubebuilder:validation:XValidation:rule=\"a\"\n/// +kubebuilder:validation:XValidation:rule=\"b\"",
+    ] {
+        assert_eq!(field(markers), [], "{markers}");
+    }
+}
+
+#[test]
 fn values_are_checked() {
     let field = |marker: &str| one(&format!("#[derive(JsonSchema)] struct A {{\n/// {marker}\na: String }}"));
     assert_eq!(

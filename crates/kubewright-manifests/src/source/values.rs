@@ -73,8 +73,8 @@ fn within(marker: &Marker, literal: &Range<usize>, value: &str, part: &Range<usi
     }
 }
 
-/// Checks that a marker fits the Rust type of its field.
-pub(super) fn fits(marker: &Marker, shape: Shape) -> Result<(), MarkerError> {
+/// Checks that a marker fits the Rust type of `what`, which is `this field` or `this type`.
+pub(super) fn fits(marker: &Marker, shape: Shape, what: &str) -> Result<(), MarkerError> {
     use SchemaEffect as S;
     let Effect::Schema(effect) = marker.definition.effect else { return Ok(()) };
     let (expected, name): (&[Shape], &str) = match effect {
@@ -86,8 +86,9 @@ pub(super) fn fits(marker: &Marker, shape: Shape) -> Result<(), MarkerError> {
         S::MinItems | S::MaxItems | S::UniqueItems | S::ListType | S::ListMapKey => {
             (&[Shape::List], "a list")
         }
-        S::MinProperties | S::MaxProperties | S::MapType => (&[Shape::Map], "a map"),
-        S::StructType => (&[], "a struct"),
+        S::MinProperties | S::MaxProperties => (&[Shape::Map, Shape::Object], "a map or a struct"),
+        S::MapType => (&[Shape::Map, Shape::Object], "a map"),
+        S::StructType | S::AtMostOneOf | S::ExactlyOneOf | S::AtLeastOneOf => (&[Shape::Object], "a struct"),
         _ => return Ok(()),
     };
     if expected.contains(&shape) {
@@ -100,11 +101,12 @@ pub(super) fn fits(marker: &Marker, shape: Shape) -> Result<(), MarkerError> {
         Shape::Bool => "a boolean",
         Shape::List => "a list",
         Shape::Map => "a map",
+        Shape::Object => "a struct",
     };
     let written = 1..1 + marker.text[1..].find(['=', ' ']).unwrap_or(marker.text.len() - 1);
     let error = MarkerError::new(
         "type-mismatch",
-        format!("`{}` is for {name}, and this field is {found}", marker.name),
+        format!("`{}` is for {name}, and {what} is {found}", marker.name),
         written,
     );
     let instead = match (effect, shape) {
@@ -113,8 +115,8 @@ pub(super) fn fits(marker: &Marker, shape: Shape) -> Result<(), MarkerError> {
         (S::Maximum, Shape::Text) => Some("MaxLength"),
         (S::MinLength | S::Minimum, Shape::List) => Some("MinItems"),
         (S::MaxLength | S::Maximum, Shape::List) => Some("MaxItems"),
-        (S::MinLength | S::MinItems, Shape::Map) => Some("MinProperties"),
-        (S::MaxLength | S::MaxItems, Shape::Map) => Some("MaxProperties"),
+        (S::MinLength | S::MinItems, Shape::Map | Shape::Object) => Some("MinProperties"),
+        (S::MaxLength | S::MaxItems, Shape::Map | Shape::Object) => Some("MaxProperties"),
         (S::MinLength | S::MinItems, Shape::Whole | Shape::Number) => Some("Minimum"),
         (S::MaxLength | S::MaxItems, Shape::Whole | Shape::Number) => Some("Maximum"),
         (S::Pattern, Shape::List) => Some("items:Pattern"),
