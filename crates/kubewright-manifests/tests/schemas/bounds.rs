@@ -37,9 +37,6 @@ struct BoundsSpec {
     /// +kubebuilder:validation:Minimum=0x10p0
     /// +kubebuilder:validation:Maximum= 17.0
     hex_and_spaces: i32,
-    /// +kubebuilder:validation:Minimum=-9223372036854775808
-    /// +kubebuilder:validation:Maximum=9223372036854775807
-    extremes: i64,
     /// +kubebuilder:validation:Minimum=-1.5e-7
     /// +kubebuilder:validation:Maximum=1.25e+21
     /// +kubebuilder:validation:MultipleOf=0.25
@@ -92,6 +89,19 @@ struct BoundsSpec {
 struct UniqueSpec {
     /// +kubebuilder:validation:UniqueItems=true
     names: Vec<String>,
+}
+
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ExtremeSpec {
+    /// +kubebuilder:validation:Minimum=-9223372036854775808
+    /// +kubebuilder:validation:Maximum=9223372036854775807
+    extremes: i64,
+}
+
+#[test]
+fn bounds_of_64_bits() {
+    assert_recorded::<ExtremeSpec>("bounds", "extremes");
 }
 
 #[test]

@@ -54,7 +54,7 @@ struct NarrowerNames(Names);
 
 /// +kubebuilder:title=Titled
 /// +kubebuilder:externalDocs:url="https://example.com/type",description="of the type"
-/// +kubebuilder:validation:Format=date
+/// +kubebuilder:validation:Format=label
 #[derive(JsonSchema)]
 struct Titled(String);
 
@@ -122,7 +122,7 @@ struct FlatteningSpec {
     titled: Titled,
     /// +kubebuilder:title="Titled by the field"
     /// +kubebuilder:externalDocs:url="https://example.com/field"
-    /// +kubebuilder:validation:Format=date-time
+    /// +kubebuilder:validation:Format=other-label
     titled_over: Titled,
     /// +structType=granular
     inner: Inner,

@@ -6,7 +6,7 @@ use crate::assert_recorded;
 
 /// +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || self.min <= self.max",message="min is above max",fieldPath=".min",reason=FieldValueForbidden
 /// +kubebuilder:validation:AtMostOneOf=a;b;c
-/// +kubebuilder:validation:XValidation:rule=`self.size() > 0`,messageExpression="'has ' + string(self.size())"
+/// +kubebuilder:validation:XValidation:rule=`!has(self.min) || self.min < 1000`,messageExpression="'min is ' + string(self.min)"
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Range {
@@ -43,7 +43,7 @@ struct Union {
 struct RulesSpec {
     /// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="immutable",reason="FieldValueInvalid"
     /// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || self != ''",optionalOldSelf=true
-    /// +kubebuilder:validation:XValidation:rule="self.startsWith(\"a\\\\\")",message="line one\nline two"
+    /// +kubebuilder:validation:XValidation:rule="self.startsWith(\"a\\\\\")",message="no a"
     /// +kubebuilder:validation:MaxLength=100
     name: String,
     range: Range,
