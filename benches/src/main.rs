@@ -3,11 +3,13 @@
 //! ```console
 //! $ cargo run --release -p kubewright-benches
 //! $ cargo run --release -p kubewright-benches -- requests --peer-kubeconfig FILE
+//! $ cargo run --release -p kubewright-benches -- generate --peer-controller-gen FILE
 //! ```
 //!
 //! Each module measures one thing and returns rows for the table in [`report`]. A figure means little by itself on a
 //! shared machine: quote the ratio to a peer from the same run. Start reading at [`Measure`].
 
+mod generate;
 mod operator;
 mod process;
 mod queue;
@@ -32,6 +34,10 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     peer_kubeconfig: Option<PathBuf>,
 
+    /// The program of controller-gen, to generate the same manifests from Go.
+    #[arg(long, value_name = "FILE")]
+    peer_controller_gen: Option<PathBuf>,
+
     /// How many Memcached objects the operator reconciles.
     #[arg(long, value_name = "NUMBER", value_delimiter = ',', default_values_t = [1_000, 10_000])]
     objects: Vec<usize>,
@@ -47,6 +53,8 @@ enum Measure {
     Requests,
     /// The Memcached operator from nothing to steady state: time, CPU, memory.
     Operator,
+    /// Generating manifests.
+    Generate,
 }
 
 fn main() -> Result<()> {
@@ -75,6 +83,9 @@ fn main() -> Result<()> {
         }
         Result::Ok(())
     })?;
+    if wanted(Measure::Generate) {
+        rows.extend(generate::measure(arguments.peer_controller_gen.as_deref())?);
+    }
     write!(std::io::stdout(), "{}", report::table(&rows))?;
     Ok(())
 }
