@@ -20,9 +20,8 @@ fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{} is not there: {error}", path.display()))
 }
 
-/// Markers of which controller-gen's table says more than it means, and those of generators that write Go.
-const LEFT_OUT: [&str; 3] = [
-    "kubebuilder:ac:output:package",
+/// Markers of which controller-gen's table says more than it means.
+const LEFT_OUT: [&str; 2] = [
     // It is known there to be refused there.
     "k8s:enum field",
     // `sideEffects` may be left out by the table, and is an error afterwards.

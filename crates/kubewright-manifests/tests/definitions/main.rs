@@ -6,6 +6,8 @@
 #![allow(dead_code, reason = "the types are there for their schemas")]
 
 mod columns;
+#[path = "../our_style/mod.rs"]
+mod our_style;
 mod versions;
 
 use std::{fs, path::Path};
@@ -25,6 +27,7 @@ fn assert_recorded(case: &str, name: &str, builder: CrdBuilder) {
         .join(name);
     let recorded =
         fs::read_to_string(&file).unwrap_or_else(|error| panic!("{} is not there: {error}", file.display()));
+    our_style::assert_unchanged(&format!("{case}-{}", name.trim_end_matches(".yaml")), builder.clone());
     let built = builder.options(CrdOptions::controller_gen()).build();
     assert!(built.diagnostics.is_empty(), "{:#?}", built.diagnostics);
     let ours = yaml::stream([&built.document]);

@@ -13,6 +13,8 @@ use kubewright_manifests::{
 };
 use serde_json::Value;
 
+use crate::our_style;
+
 /// Texts for people, which are not compared.
 const TEXTS: [&str; 3] = ["description", "deprecationWarning", "message"];
 
@@ -50,6 +52,10 @@ pub(crate) fn documents(
     builder: CrdBuilder,
     mut options: CrdOptions,
 ) -> Option<(Value, Value, String)> {
+    let name = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".yaml");
+    if options == CrdOptions::controller_gen() {
+        our_style::assert_unchanged(&format!("golden-{name}"), builder.clone());
+    }
     let text = read(path)?;
     let golden: Value = serde_saphyr::from_str(&text).expect("the golden is YAML");
     let annotation = golden["metadata"]["annotations"][VERSION].as_str();

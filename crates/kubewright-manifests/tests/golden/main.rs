@@ -6,6 +6,8 @@
 #![allow(dead_code, reason = "the types are there for their schemas")]
 
 mod comparison;
+#[path = "../our_style/mod.rs"]
+mod our_style;
 
 mod clusterscopedresources;
 mod cronjobs;

@@ -13,6 +13,8 @@ mod descriptions;
 mod embedded_metadata;
 mod flattening;
 mod optionality;
+#[path = "../our_style/mod.rs"]
+mod our_style;
 mod rules;
 mod values;
 
@@ -20,6 +22,7 @@ use std::{fs, path::Path};
 
 use kubewright_manifests::{
     Style,
+    crd::CrdBuilder,
     schema::{self, Options},
 };
 use schemars::JsonSchema;
@@ -27,10 +30,30 @@ use serde_json::{Map, Value};
 
 /// Compares `T`, which is the spec of the recorded kind, or its root if it has a spec itself.
 #[track_caller]
-fn assert_recorded<T: JsonSchema>(case: &str, plural: &str) {
+fn assert_recorded<T: JsonSchema + 'static>(case: &str, plural: &str) {
     let mut options = Options::default();
     options.max_description_length = if case == "flattening" { None } else { Some(0) };
     assert_recorded_run::<T>(case, "crd", plural, options, &[]);
+    assert_our_style_unchanged::<T>(case, plural);
+}
+
+/// The root of a kind with this spec.
+#[derive(JsonSchema)]
+struct WithSpec<T> {
+    spec: T,
+}
+
+#[track_caller]
+fn assert_our_style_unchanged<T: JsonSchema + 'static>(case: &str, plural: &str) {
+    let kind = plural[..1].to_uppercase() + plural[1..].trim_end_matches('s');
+    let has_spec = schema::compile::<T>(&Options::default()).schema["properties"].get("spec").is_some();
+    let (group, version) = ("parity.example.com", "v1");
+    let builder = if has_spec {
+        CrdBuilder::of_root::<T>(group, version, kind)
+    } else {
+        CrdBuilder::of_root::<WithSpec<T>>(group, version, kind)
+    };
+    our_style::assert_unchanged(&format!("{case}-{plural}"), builder);
 }
 
 /// Compares `T` with what a run of the case wrote, without these fields of the spec.
