@@ -12,18 +12,22 @@ use std::{
 };
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::CustomResource;
 use kubewright_runtime::{
     Action, Error, Request, Result,
     cache::{Cache, CacheOptions, InformerOptions},
     controller::{Controller, ControllerContext, ControllerHost, ControllerRunnable},
     event::Event,
     handler::{enqueue_mapped, enqueue_object},
+    manager::{Manager, Options},
     metrics::Metrics,
     predicate::resource_version_changed,
     reconcile_fn,
     source::channel,
 };
 use kubewright_world::{Clock, Random};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use support::{Fault, Server, config_map, eventually};
 use tokio::{task::JoinHandle, time::Instant};
@@ -416,6 +420,43 @@ async fn mistakes_of_the_builder_are_named() {
         .expect_err("no worker");
     assert!(error.to_string().contains("at least 1"), "{error}");
     assert!(Controller::for_kind::<ConfigMap>(&host).named("").run(reconciler()).is_err());
+    let error = Controller::for_kind::<ConfigMap>(&host)
+        .serves::<Note>()
+        .run(reconciler())
+        .expect_err("another kind");
+    assert!(error.to_string().contains("Note of the group \"example.com\""), "{error}");
+}
+
+/// NoteSpec is what is written.
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "example.com", version = "v1", kind = "Note", namespaced)]
+struct NoteSpec {
+    text: String,
+}
+
+mod v1alpha1 {
+    use super::*;
+
+    /// NoteSpec is what was written.
+    #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+    #[kube(group = "example.com", version = "v1alpha1", kind = "Note", namespaced, storage = false)]
+    pub(super) struct NoteSpec {
+        text: String,
+    }
+}
+
+#[tokio::test]
+async fn a_controller_registers_all_versions_of_its_kind() {
+    let options = Options::from_command_line(["operator", "crd"]).expect("valid flags");
+    let manager = Manager::new(options).await.expect("a manager without a cluster");
+    Controller::new::<Note>(&manager)
+        .serves::<v1alpha1::Note>()
+        .run(reconcile_fn(|_| async { Ok(Action::done()) }))
+        .expect("a controller");
+    let definitions = manager.crds().definitions().expect("they are right");
+    assert_eq!(definitions.len(), 1);
+    let versions: Vec<_> = definitions[0].spec.versions.iter().map(|version| version.name.as_str()).collect();
+    assert_eq!(versions, ["v1", "v1alpha1"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,11 +7,16 @@
 //! use kubewright::{k8s_openapi::api::apps::v1::Deployment, prelude::*};
 //!
 //! /// MemcachedSpec defines the desired state of Memcached.
+//! ///
+//! /// +kubebuilder:resource:shortName=mc
+//! /// +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.spec.size`
 //! #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
 //! #[kube(group = "cache.example.com", version = "v1alpha1", kind = "Memcached", namespaced)]
 //! #[serde(rename_all = "camelCase")]
 //! pub struct MemcachedSpec {
 //!     /// Size is the number of Memcached instances.
+//!     ///
+//!     /// +kubebuilder:validation:Minimum=1
 //!     pub size: i32,
 //! }
 //!

@@ -1,4 +1,8 @@
-use std::{cmp::Reverse, collections::BTreeMap, fmt};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use schemars::JsonSchema;
@@ -199,6 +203,9 @@ impl CrdBuilder {
             .enumerate()
             .flat_map(|(index, (version, origins))| version.origins(index, origins))
             .collect();
+        // What the types of several versions share is found in each of them.
+        let mut seen = BTreeSet::new();
+        diagnostics.retain(|found| seen.insert(format!("{found:?}")));
         Built { document, definition, origins, diagnostics }
     }
 

@@ -65,7 +65,21 @@ pub(super) fn apply(
         }
         CrdEffect::SkipVersion => version.skipped = true,
         CrdEffect::Metadata => metadata(marker, type_name, version, diagnostics),
-        CrdEffect::Conversion => conversion.push(Statement::new(webhook(marker), place(""))),
+        CrdEffect::Conversion => {
+            let of_service = ["path", "serviceName", "serviceNamespace", "servicePort"];
+            if marker.argument("url").is_some()
+                && let Some(other) = of_service.into_iter().find(|name| marker.argument(name).is_some())
+            {
+                diagnostics.push(Diagnostic {
+                    severity: Severity::Error,
+                    code: "contradiction".to_owned(),
+                    message: format!("the webhook is at a URL, so it has no `{other}`"),
+                    place: place(other),
+                    help: vec!["give either `url`, or the service and its path".to_owned()],
+                });
+            }
+            conversion.push(Statement::new(webhook(marker), place("")));
+        }
     }
 }
 

@@ -359,6 +359,42 @@ fn metadata_is_key_and_value() {
 }
 
 #[test]
+fn a_webhook_is_at_a_url_or_behind_a_service() {
+    /// +kubewright:conversion:url="https://example.com/convert",serviceName=hooks
+    #[derive(JsonSchema)]
+    struct Any {}
+    let built = CrdBuilder::of_root::<Any>("example.com", "v1", "Any").build();
+    assert_eq!(faults(&built), [("contradiction", "the webhook is at a URL, so it has no `serviceName`")]);
+    assert_eq!(marker_of(&built.diagnostics[0]).1, "hooks");
+    let client = &built.document["spec"]["conversion"]["webhook"]["clientConfig"];
+    assert_eq!(*client, json!({"url": "https://example.com/convert"}));
+}
+
+#[test]
+fn what_versions_share_is_told_once() {
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "for its schema")]
+    struct Shared {
+        /// +kubebuilder:validation:Minimun=1
+        size: i32,
+    }
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "for its schema")]
+    struct V1 {
+        spec: Shared,
+    }
+    /// +kubebuilder:storageversion
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "for its schema")]
+    struct V2 {
+        spec: Shared,
+    }
+    let built = CrdBuilder::of_root::<V1>("example.com", "v1", "Any").root_version::<V2>("v2").build();
+    let codes: Vec<_> = faults(&built).into_iter().map(|(code, _)| code).collect();
+    assert_eq!(codes, ["unknown-marker"]);
+}
+
+#[test]
 fn a_kind_without_a_spec_is_said_by_its_type() {
     /// +kubebuilder:resource:shortName=fl
     #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -564,6 +600,41 @@ mod checks {
         let found = checked(&build::<Any>());
         let at: Vec<_> = found.iter().map(|(_, _, at)| at.as_str()).collect();
         assert_eq!(at, ["\"self.nope > 1\""], "{found:#?}");
+    }
+
+    #[test]
+    fn a_fault_of_all_versions_is_told_once_and_what_is_refused_in_words() {
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "for its schema")]
+        struct Shared {
+            /// +kubebuilder:validation:Format=strange
+            name: String,
+            /// +kubebuilder:default=7
+            /// +kubebuilder:validation:Maximum=5
+            size: Option<i32>,
+        }
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "for its schema")]
+        struct V1 {
+            spec: Shared,
+        }
+        /// +kubebuilder:storageversion
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "for its schema")]
+        struct V2 {
+            more: bool,
+            spec: Shared,
+        }
+        let built = CrdBuilder::of_root::<V1>("example.com", "v1", "Any").root_version::<V2>("v2").build();
+        let found = checked(&built);
+        let messages: Vec<_> = found.iter().map(|(_, message, _)| message.as_str()).collect();
+        assert_eq!(
+            messages,
+            [
+                "an API server refuses `default` of `.spec.size`: Invalid value: 7:  in body should be less than or equal to 5",
+                "an API server warns: unrecognized format \"strange\"",
+            ]
+        );
     }
 
     #[test]

@@ -106,7 +106,11 @@ pub(super) fn in_document(path: &str) -> String {
         ("spec.additionalPrinterColumns", "spec.versions[0].additionalPrinterColumns"),
         ("spec.selectableFields", "spec.versions[0].selectableFields"),
     ];
-    let path = path.replace("JSONPath", "jsonPath");
+    // Columns have their path under the name that it has in Go.
+    let path = match path.strip_suffix(".JSONPath") {
+        Some(column) if column.contains("additionalPrinterColumns[") => format!("{column}.jsonPath"),
+        _ => path.to_owned(),
+    };
     for (internal, own) in moved {
         if leads_to(internal, &path)
             && let Some(rest) = path.strip_prefix(internal)
@@ -117,10 +121,30 @@ pub(super) fn in_document(path: &str) -> String {
     path
 }
 
-/// A path as it is shown: within a schema that of the field, as `.spec.size`, with the keyword after it.
+/// A path in the middle of a sentence. Within a schema it is that of the field in objects, with the keyword before it:
+/// `` `default` of `.spec.size` ``.
 pub(super) fn shown(path: &str) -> String {
-    let Some((_, path)) = path.split_once(SCHEMA) else { return path.to_owned() };
-    path.trim_start_matches('.').to_owned()
+    let Some((_, inner)) = path.split_once(SCHEMA) else { return format!("`{path}`") };
+    let mut rest = inner.trim_start_matches('.');
+    let mut field = String::new();
+    loop {
+        let (step, length) = if let Some(named) = rest.strip_prefix("properties[") {
+            let Some(end) = named.find("].").or_else(|| named.ends_with(']').then(|| named.len() - 1)) else {
+                break;
+            };
+            (format!(".{}", &named[..end]), "properties[".len() + end + 1)
+        } else if let Some(keyword) =
+            ["items", "additionalProperties"].into_iter().find(|keyword| leads_to(keyword, rest))
+        {
+            ("[*]".to_owned(), keyword.len())
+        } else {
+            break;
+        };
+        field.push_str(&step);
+        rest = rest[length..].trim_start_matches('.');
+    }
+    let field = if field.is_empty() { ".".to_owned() } else { field };
+    if rest.is_empty() { format!("`{field}`") } else { format!("`{rest}` of `{field}`") }
 }
 
 #[cfg(test)]
@@ -143,6 +167,24 @@ mod tests {
         ] {
             assert_eq!(in_document(internal), own);
         }
+    }
+
+    #[test]
+    fn paths_are_shown_as_fields() {
+        let schema = "spec.versions[0].schema.openAPIV3Schema";
+        for (path, shown_path) in [
+            ("properties[spec].properties[size].default", "`default` of `.spec.size`"),
+            ("properties[spec].properties[a.b].items.properties[c]", "`.spec.a.b[*].c`"),
+            ("properties[spec].additionalProperties.type", "`type` of `.spec[*]`"),
+            (
+                "properties[items].x-kubernetes-validations[0].rule",
+                "`x-kubernetes-validations[0].rule` of `.items`",
+            ),
+            ("type", "`type` of `.`"),
+        ] {
+            assert_eq!(shown(&format!("{schema}.{path}")), shown_path);
+        }
+        assert_eq!(shown("metadata.name"), "`metadata.name`");
     }
 
     #[test]

@@ -7,9 +7,11 @@ mod locate;
 mod paths;
 mod size;
 
+use std::collections::BTreeSet;
+
 use kubewright_schema::{
     FieldError,
-    crd::{default_crd, validate_crd},
+    crd::{crd_warnings, default_crd, validate_crd},
 };
 
 use serde_json::Value;
@@ -37,12 +39,22 @@ pub fn check(document: &Value, origins: &[Origin], style: Style) -> Vec<Diagnost
     let severity = if style == Style::ControllerGen { Severity::Warning } else { Severity::Error };
     diagnostics.extend(paths::check(document, severity, &locator));
     diagnostics.extend(size::check(document, &locator));
+    diagnostics.extend(crd_warnings(&defaulted, None).into_iter().map(|warning| Diagnostic {
+        severity: Severity::Warning,
+        code: "api-warning".to_owned(),
+        message: format!("an API server warns: {warning}"),
+        place: locator.place(""),
+        help: Vec::new(),
+    }));
+    // What the versions of a kind share is found in each of them.
+    let mut seen = BTreeSet::new();
+    diagnostics.retain(|found| seen.insert(format!("{found:?}")));
     diagnostics
 }
 
 fn refusal(error: &FieldError, locator: &Locator<'_>) -> Diagnostic {
     let path = locate::in_document(&error.field);
-    let message = format!("an API server refuses `{}`: {}", locate::shown(&path), error.body());
+    let message = format!("an API server refuses {}: {}", locate::shown(&path), error.body());
     Diagnostic {
         severity: Severity::Error,
         code: "refused".to_owned(),
