@@ -57,6 +57,14 @@ pub enum NotADefinition {
         /// The name of the CRD.
         name: String,
     },
+    /// Two versions of one name.
+    #[error("the CRD `{name}` has two versions called `{version}`; an API server refuses it")]
+    VersionTwice {
+        /// The name of the CRD.
+        name: String,
+        /// The name of the versions.
+        version: String,
+    },
     /// One CRD in two documents.
     #[error("the CRD `{name}` is there twice; leave one out")]
     Twice {
@@ -84,6 +92,11 @@ impl Definition {
             .collect::<Result<Vec<_>, _>>()?;
         if versions.is_empty() {
             return Err(NotADefinition::NoVersions { name });
+        }
+        for (at, version) in versions.iter().enumerate() {
+            if versions.iter().take(at).any(|other| other.name == version.name) {
+                return Err(NotADefinition::VersionTwice { name, version: version.name.clone() });
+            }
         }
         let stored = list(&crd["status"], "storedVersions")
             .iter()

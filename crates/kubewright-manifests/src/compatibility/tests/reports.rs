@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{crd, field, report, versions, with};
+use super::{crd, field, report, version, versions, with};
 use crate::compatibility::{Class, Exception, compare};
 
 #[test]
@@ -35,6 +35,10 @@ fn what_is_no_definition_is_an_error() {
     assert_eq!(
         error(versions(json!([]))),
         "the CRD `things.example.com` has no versions; an API server refuses it"
+    );
+    assert_eq!(
+        error(versions(json!([version("v1", true, true), version("v1", true, false)]))),
+        "the CRD `things.example.com` has two versions called `v1`; an API server refuses it"
     );
     assert!(error(field(json!({}))).starts_with(
         "the schema of version `v1` of the CRD `things.example.com` is not structural, an API server refuses it: \
