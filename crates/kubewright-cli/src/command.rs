@@ -4,8 +4,9 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use kubewright_cluster::Selection;
+use kubewright_manifests::compatibility::Exception;
 
-use crate::generate;
+use crate::{check, generate};
 
 /// The operator framework for Rust: one binary from an empty folder to a running operator.
 #[derive(Debug, Parser)]
@@ -42,6 +43,53 @@ pub(crate) enum Command {
     /// removed. If anything is wrong, all of it is shown and nothing is written.
     #[command(after_help = generate::examples(), after_long_help = generate::options_help())]
     Generate(GenerateOptions),
+
+    /// Check what a change breaks.
+    #[command(subcommand)]
+    Check(CheckCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CheckCommand {
+    /// Tell which changes of CRDs break stored objects or clients.
+    ///
+    /// Every change is safe, needs conversion, or is unsafe, and is shown with its path and the reason. Safe means: whatever
+    /// was valid before, stored or requested, still is, and keeps its fields.
+    ///
+    /// Exit codes: 0 if nothing is worse than safe, exceptions aside; 1 if something needs conversion or is unsafe; 2 if the
+    /// CRDs could not be compared.
+    #[command(after_help = check::EXAMPLES, after_long_help = check::rules_help())]
+    Crd(CheckCrdOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckCrdOptions {
+    /// The CRDs as they are: a file or a folder, REV:PATH in git, `cluster`, or `cluster:NAME`.
+    ///
+    /// Files hold YAML or JSON, with any number of documents; what is no CRD is left out. `git:REV:PATH` is git for sure.
+    /// `cluster` asks the cluster for the CRDs of the other side, `cluster:NAME` for one.
+    #[arg(value_name = "OLD")]
+    pub(crate) old: String,
+
+    /// The CRDs as they are to be, named in the same ways.
+    #[arg(value_name = "NEW")]
+    pub(crate) new: String,
+
+    /// Do not count changes of this rule, everywhere or at one path only. May be repeated; --help lists the rules.
+    #[arg(long, value_name = "RULE[:PATH]", value_parser = Exception::parse)]
+    pub(crate) allow: Vec<Exception>,
+
+    /// How to print the changes.
+    #[arg(long, short, value_enum, default_value_t = OutputFormat::Text)]
+    pub(crate) output: OutputFormat,
+
+    /// The kubeconfig of the cluster; the usual places, if it is not named.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+
+    /// The context in the kubeconfig; the current one, if it is not named.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) context: Option<String>,
 }
 
 /// Where the API server listens and where its kubeconfig goes.

@@ -2,7 +2,9 @@
 
 use std::{io, path::PathBuf, process::ExitStatus};
 
-use kubewright_manifests::{options::OptionError, output::OutputError, source::SourceError};
+use kubewright_manifests::{
+    compatibility::NotADefinition, options::OptionError, output::OutputError, source::SourceError,
+};
 
 /// A failed command. The text says what failed, on what, why, and what to do next.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +55,15 @@ pub(crate) enum Error {
 
     #[error("{0}")]
     Arguments(String),
+
+    #[error(transparent)]
+    Definition(#[from] NotADefinition),
+
+    #[error("{what} has no CustomResourceDefinition; name a file or a folder that has")]
+    NoDefinitions { what: String },
+
+    #[error("cannot read {object} from git: {reason}")]
+    Git { object: String, reason: String },
 
     #[error(transparent)]
     Option(#[from] OptionError),

@@ -5,7 +5,9 @@
 //! Start reading at `command.rs`, the one table of commands and flags; `cluster.rs`, `dev/` and `generate/` are the commands.
 //!
 //! Exit codes: 0 for success and for an end by SIGINT or SIGTERM, 1 for a failure, 2 for arguments that make no sense.
+//! `check` has 1 for a bad verdict alone, and 2 for whatever keeps it from one.
 
+mod check;
 mod cluster;
 mod command;
 mod dev;
@@ -20,7 +22,11 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::{command::Command, error::Error, shutdown::Shutdown};
+use crate::{
+    command::{CheckCommand, Command},
+    error::Error,
+    shutdown::Shutdown,
+};
 
 /// Runs the command that the arguments of this process ask for.
 #[must_use]
@@ -32,6 +38,7 @@ pub fn main() -> ExitCode {
             on_runtime(verbose, async |shutdown| cluster::run(options, shutdown).await)
         }
         Command::Dev(options) => on_runtime(verbose, async |shutdown| dev::run(options, shutdown).await),
+        Command::Check(CheckCommand::Crd(options)) => return check::crd(&options, verbose),
         // It mostly is over before an async runtime and the logs would have started.
         Command::Generate(options) => generate::run(&options),
     };
@@ -44,7 +51,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn on_runtime(verbose: u8, command: impl AsyncFnOnce(Shutdown) -> Result<(), Error>) -> Result<(), Error> {
+fn on_runtime<T>(verbose: u8, command: impl AsyncFnOnce(Shutdown) -> Result<T, Error>) -> Result<T, Error> {
     terminal::init_logging(verbose);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
