@@ -2,6 +2,7 @@
 
 use kubewright_manifests::{
     Style,
+    crd::{self, Generated},
     diagnostic::{Diagnostic, Place, Severity, arrange},
     options::Generator,
     rbac::{self, UserRoles},
@@ -10,7 +11,7 @@ use kubewright_manifests::{
 };
 use serde_json::Value;
 
-use super::{generated::Generated, operator, project::Request};
+use super::{operator, project::Request};
 use crate::error::Error;
 
 /// What was made and what was found.
@@ -112,7 +113,12 @@ impl Gathered {
 
     fn crds(&mut self, request: &Request, generated: Generated) {
         let settings = &request.settings;
-        self.diagnostics.extend(self.sources.resolve_all(generated.diagnostics));
+        let mut found = generated.diagnostics;
+        for (index, document) in generated.documents.iter().enumerate() {
+            let origins = generated.origins.get(index).map(Vec::as_slice).unwrap_or_default();
+            found.extend(crd::check(document, origins, settings.style));
+        }
+        self.diagnostics.extend(self.sources.resolve_all(found));
         for document in &generated.documents {
             let [group, plural, kind] = ["/spec/group", "/spec/names/plural", "/spec/names/kind"]
                 .map(|pointer| document.pointer(pointer).and_then(Value::as_str).unwrap_or_default());

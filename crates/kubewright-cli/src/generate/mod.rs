@@ -7,7 +7,6 @@
 //! Nothing is written if anything is wrong. Roles and webhooks come from the source text, and without CRDs neither cargo nor
 //! an async runtime is started.
 
-mod generated; // STANDIN
 mod help;
 mod manifests;
 mod operator;

@@ -6,8 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::generated::Generated;
-use kubewright_manifests::Style;
+use kubewright_manifests::{Style, crd::Generated};
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     process::Command,
