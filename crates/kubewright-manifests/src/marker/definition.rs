@@ -299,7 +299,14 @@ impl Definition {
                 S::Validation | S::AtMostOneOf | S::ExactlyOneOf | S::AtLeastOneOf | S::ListMapKey
             ),
             Effect::Crd(effect) => {
-                !matches!(effect, CrdEffect::PrintColumn | CrdEffect::SelectableField | CrdEffect::Metadata)
+                // Names may be spread over several `resource` markers.
+                !matches!(
+                    effect,
+                    CrdEffect::Resource
+                        | CrdEffect::PrintColumn
+                        | CrdEffect::SelectableField
+                        | CrdEffect::Metadata
+                )
             }
             Effect::Package(_) => true,
             Effect::Rbac | Effect::Webhook | Effect::WebhookConfiguration | Effect::Nothing => false,

@@ -228,6 +228,8 @@ fn a_marker_that_is_there_twice_says_the_same_twice() {
     ] {
         assert_eq!(field(markers), [], "{markers}");
     }
+    let spread = "/// +kubebuilder:resource:path=as\n/// +kubebuilder:resource:shortName=a";
+    assert_eq!(wrong(&format!("{spread}\n#[derive(CustomResource, JsonSchema)] struct A {{ a: u8 }}")), []);
 }
 
 #[test]
