@@ -61,14 +61,14 @@ pub(super) fn read(
     let names: Vec<String> = sides.iter().flatten().flatten().filter_map(name).collect();
     let [old, new] = sources;
     let [old_side, new_side] = sides;
-    let mut remote = |source: Source, side: Option<Vec<Value>>| match (side, source) {
+    let remote = |source: Source, side: Option<Vec<Value>>| match (side, source) {
         (Some(side), _) => Ok(side),
-        (None, Source::Cluster(Some(name))) => of_cluster(vec![name], true, options, verbose),
+        (None, Source::Cluster(Some(name))) => of_cluster(&[name], true, options, verbose),
         (None, _) if names.is_empty() => Err(Error::Arguments(
             "both sides are a cluster; name the CRD on one of them, as cluster:memcacheds.cache.example.com"
                 .to_owned(),
         )),
-        (None, _) => of_cluster(names.clone(), false, options, verbose),
+        (None, _) => of_cluster(&names, false, options, verbose),
     };
     Ok([remote(old, old_side)?, remote(new, new_side)?])
 }
@@ -160,7 +160,7 @@ fn git(arguments: &[&str], object: &str) -> Result<String, Error> {
 // === clusters ===
 
 fn of_cluster(
-    names: Vec<String>,
+    names: &[String],
     must_exist: bool,
     options: &CheckCrdOptions,
     verbose: u8,
@@ -169,12 +169,12 @@ fn of_cluster(
         let resource = ApiResource::erase::<CustomResourceDefinition>(&());
         let api = Api::<DynamicObject>::all_with(client(options).await?, &resource);
         let mut found = Vec::new();
-        for name in &names {
+        for name in names {
             let failed =
                 |reason: String| Error::Api { action: "get", object: format!("the CRD {name}"), reason };
             match api.get_opt(name).await.map_err(|error| failed(error.to_string()))? {
                 Some(crd) => {
-                    found.push(serde_json::to_value(crd).map_err(|error| failed(error.to_string()))?)
+                    found.push(serde_json::to_value(crd).map_err(|error| failed(error.to_string()))?);
                 }
                 None if must_exist => return Err(failed("the cluster has no such CRD".to_owned())),
                 // It was added, or removed, since.
