@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     faults::Faults,
-    node::{INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Node, Site},
+    node::{INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, Node, Site},
 };
 use crate::{diagnostic::Severity, marker::nearest::nearest};
 
@@ -43,8 +43,10 @@ impl Checker<'_> {
                 format!("no value of `{}` is left: its type and the field allow different ones", self.site);
             self.tell(node, "enum", "nothing-allowed", message, "");
         }
-        if node.text(LIST_TYPE) == Some("map") {
-            self.list_map(node);
+        match node.text(LIST_TYPE) {
+            Some("map") => self.list_map(node),
+            Some("set") => self.list_set(node),
+            _ => {}
         }
         let children = node
             .properties
@@ -156,6 +158,29 @@ impl Checker<'_> {
                     "use a field that is a string, a number or a boolean",
                 );
             }
+        }
+    }
+
+    /// The items of a set are compared as a whole.
+    fn list_set(&mut self, node: &Node) {
+        let Some(items) = node.items.as_deref() else { return };
+        let is_whole = match items.own_type() {
+            Some("object") => items.text(MAP_TYPE) == Some("atomic"),
+            Some("array") => items.text(LIST_TYPE) == Some("atomic"),
+            _ => true,
+        };
+        if !is_whole {
+            let message = format!(
+                "the items of the set `{}` are compared as a whole, but server-side apply merges them field by field",
+                self.site
+            );
+            self.tell(
+                node,
+                LIST_TYPE,
+                "set-of-parts",
+                message,
+                "use `+listType=map` with a `+listMapKey=`, or mark the type of the items with `+structType=atomic`",
+            );
         }
     }
 

@@ -17,7 +17,7 @@ use super::{
 use crate::Style;
 
 /// Formats the API server knows. It warns about others and does not check them.
-const FORMATS: [&str; 28] = [
+pub(super) const FORMATS: [&str; 31] = [
     "bsonobjectid",
     "byte",
     "cidr",
@@ -25,6 +25,7 @@ const FORMATS: [&str; 28] = [
     "date",
     "date-time",
     "datetime",
+    "duration",
     "double",
     "email",
     "float",
@@ -37,6 +38,8 @@ const FORMATS: [&str; 28] = [
     "isbn",
     "isbn10",
     "isbn13",
+    "k8s-long-name",
+    "k8s-short-name",
     "mac",
     "password",
     "rgbcolor",
@@ -211,7 +214,7 @@ impl Dialect<'_> {
     /// Rust's own number formats are read by [`numbers`](Self::numbers). Of the others, those that the API server does not
     /// know are of no use; and what it knows as `duration` is Go's text form, not the ISO 8601 of Rust's types.
     fn keeps_format(&self, format: &str) -> bool {
-        FORMATS.contains(&format) || numbers::is_rust_format(format)
+        (FORMATS.contains(&format) && format != "duration") || numbers::is_rust_format(format)
     }
 }
 

@@ -12,7 +12,7 @@ impl Effects<'_> {
         match placed.marker.value() {
             Some(Value::String(title)) => {
                 let title = title.clone();
-                self.set(node, "title", title.into(), placed);
+                self.agree(node, "title", title.into(), placed);
             }
             None => {}
             Some(other) => {

@@ -8,6 +8,7 @@ mod documentation;
 mod lists;
 mod presence;
 mod rules;
+mod types;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -221,11 +222,11 @@ impl<'a> Effects<'a> {
             S::UniqueItems => self.unique_items(node, placed),
             S::Enum => self.enumeration(node, placed),
             S::EnumOfVariants => node.sorted_enum = Some(docs::source(placed.marker, placed.site)),
-            S::Format => self.text(node, "format", placed),
-            S::Type => self.text(node, "type", placed),
+            S::Format => self.format(node, placed),
+            S::Type => self.other_type(node, placed),
             S::PreserveUnknownFields => self.flag(node, PRESERVE, placed),
             S::EmbeddedResource => self.flag(node, "x-kubernetes-embedded-resource", placed),
-            S::IntOrString => self.flag(node, INT_OR_STRING, placed),
+            S::IntOrString => self.int_or_string(node, placed),
             S::Validation => self.rule(node, placed),
             S::AtMostOneOf | S::ExactlyOneOf | S::AtLeastOneOf => self.one_of(node, effect, placed),
             S::Immutable => rules::immutable(node, placed),

@@ -6,7 +6,10 @@ use super::{Effects, Placed, find};
 use crate::{
     Style,
     marker::{Effect, Marker, SchemaEffect},
-    schema::node::{Node, PRESERVE, Site},
+    schema::{
+        kind::follow,
+        node::{Node, PRESERVE, Site},
+    },
 };
 
 // === impl Effects ===
@@ -71,9 +74,7 @@ impl Effects<'_> {
                 "make it an `Option`, or add `#[serde(default)]`",
             );
         }
-        if !node.optional
-            && node.reference.is_none()
-            && !node.is(PRESERVE)
+        if follow(node, &self.types, |node| (node.optional || node.is(PRESERVE)).then_some(())).is_none()
             && let Some(marker) = find(markers, SchemaEffect::Nullable)
         {
             self.warn(

@@ -455,3 +455,64 @@ fn origins_lead_from_the_schema_to_the_source() {
     );
     assert_eq!(origin("properties[names].items", ""), ("Outer", Some("names"), ""));
 }
+
+#[test]
+fn another_type_forgets_the_form_of_the_rust_type() {
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    struct Outer {
+        /// +kubebuilder:validation:Type=string
+        /// +kubebuilder:validation:Pattern=`^[0-9]+$`
+        text: u8,
+        /// +kubebuilder:validation:XIntOrString
+        /// +kubebuilder:validation:Pattern=`^[0-9]+%?$`
+        either: String,
+        /// +kubebuilder:validation:Format=semver
+        version: String,
+    }
+    let compiled = compile::<Outer>(&Options::default());
+    assert_eq!(
+        compiled.schema["properties"],
+        json!({
+            "text": {"type": "string", "pattern": "^[0-9]+$"},
+            "either": {
+                "x-kubernetes-int-or-string": true,
+                "anyOf": [{"type": "integer"}, {"type": "string"}],
+                "pattern": "^[0-9]+%?$",
+            },
+            "version": {"type": "string", "format": "semver"},
+        })
+    );
+    assert_eq!(faults::<Outer>(), [fault("unknown-format", "semver")]);
+}
+
+#[test]
+fn the_items_of_a_set_are_whole() {
+    /// +structType=atomic
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    struct Whole {
+        name: String,
+    }
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    struct Parts {
+        name: String,
+    }
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    struct Outer {
+        /// +listType=set
+        whole: Vec<Whole>,
+        /// +listType=set
+        parts: Vec<Parts>,
+    }
+    assert_eq!(faults::<Outer>(), [fault("set-of-parts", "+listType=set")]);
+}
+
+#[test]
+fn a_title_is_said_once() {
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    struct Outer {
+        /// +kubebuilder:title=Size
+        #[schemars(title = "Length")]
+        size: i32,
+    }
+    assert_eq!(faults::<Outer>(), [fault("contradiction", "Size")]);
+}

@@ -260,9 +260,11 @@ fn the_descriptions_of_some_types_can_be_limited() {
         /// The template. It is ours.
         template: PodTemplateSpec,
     }
-    let mut options = Options::default();
-    options.max_description_length_of =
-        [("io.k8s.".to_owned(), 0), ("io.k8s.api.core.v1.PodSpec".to_owned(), 20)].into();
+    let options = Options {
+        max_description_length_of: [("io.k8s.".to_owned(), 0), ("io.k8s.api.core.v1.PodSpec".to_owned(), 20)]
+            .into(),
+        ..Options::default()
+    };
     let schema = checked::<Embeds>(&options);
     let template = &schema["properties"]["template"];
     assert_eq!(template["description"], "The template. It is ours.");
@@ -288,7 +290,7 @@ fn one_name_for_two_types_and_inlined_types() {
     struct Outer {
         texts: Wrapper<String>,
         inlined: Wrapper<Inline>,
-        boxed: Option<Box<std::sync::Arc<Inline>>>,
+        boxed: Option<Box<Inline>>,
     }
     let schema = ours::<Outer>();
     let inline = json!({
