@@ -1,5 +1,7 @@
 //! What schemars says of a type.
 
+use std::collections::BTreeMap;
+
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
@@ -13,6 +15,8 @@ pub(super) struct Generated {
     pub(super) name: String,
     /// The type's schema and that of every type it refers to, by name.
     pub(super) definitions: Map<String, Value>,
+    /// Fields in the order in which they are declared, by definition, as far as that is known.
+    pub(super) order: BTreeMap<String, Vec<String>>,
 }
 
 /// Types stay behind references: only so a type's doc comment and that of a field with the type are both kept.
@@ -30,7 +34,23 @@ pub(super) fn generate<T: JsonSchema + ?Sized>() -> Generated {
             name
         }
     };
-    Generated { name, definitions }
+    Generated { name, definitions, order: BTreeMap::new() }
+}
+
+/// The fields of each type in the order of their declaration, but without those that are left out where they are empty.
+///
+/// Objects of JSON have no order here. What a type always writes is a list, though, and keeps it.
+pub(super) fn order<T: JsonSchema + ?Sized>() -> BTreeMap<String, Vec<String>> {
+    let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    generator.subschema_for::<T>();
+    let definitions = generator.take_definitions(false);
+    definitions
+        .into_iter()
+        .map(|(name, schema)| {
+            let fields = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+            (name, fields.filter_map(Value::as_str).map(str::to_owned).collect())
+        })
+        .collect()
 }
 
 /// The name of the definition that a `$ref` leads to.

@@ -13,8 +13,9 @@
 //!
 //! # What a compiled type does not tell
 //!
-//! * The order in which fields are declared: what depends on it, such as the order of the rules that `k8s:immutable` adds to
-//!   the type around, follows the names of the fields.
+//! * The order in which fields are declared: the rules that `k8s:immutable` adds to the type around follow the names of the
+//!   fields. In controller-gen's style they follow the declaration, except for fields with `skip_serializing_if`, which come
+//!   after the others.
 //! * What is said of the package: `+kubebuilder:validation:Optional` for all of its fields. In Rust, `Option` says it.
 //! * What is said of a type that is flattened into another one (`#[serde(flatten)]`): its fields keep their doc comments, the
 //!   type loses its own, with the markers in it, to the type around.
@@ -149,7 +150,11 @@ pub struct Origin {
 /// ```
 #[must_use]
 pub fn compile<T: JsonSchema + ?Sized>(options: &Options) -> Compiled {
-    compile_generated(&generate::generate::<T>(), options)
+    let mut generated = generate::generate::<T>();
+    if options.style == Style::ControllerGen {
+        generated.order = generate::order::<T>();
+    }
+    compile_generated(&generated, options)
 }
 
 fn compile_generated(generated: &Generated, options: &Options) -> Compiled {
@@ -171,7 +176,7 @@ fn compile_generated(generated: &Generated, options: &Options) -> Compiled {
             (name.clone(), node)
         })
         .collect();
-    let kind_markers = Effects::apply(&mut definitions, &generated.name, options, &mut faults);
+    let kind_markers = Effects::apply(&mut definitions, generated, options, &mut faults);
     for (name, node) in &mut definitions {
         if let Some(limit) = options.description_limit_of(name) {
             describe::limit(node, limit);

@@ -18,6 +18,7 @@ use serde_json::Value;
 use super::{
     KindMarker, Options, docs,
     faults::Faults,
+    generate::Generated,
     kind,
     node::{INT_OR_STRING, Node, PRESERVE, Site},
     union::external_variant,
@@ -36,6 +37,8 @@ const KUBERNETES: &str = "io.k8s.";
 pub(super) struct Effects<'a> {
     options: &'a Options,
     faults: &'a mut Faults,
+    /// Fields in the order of their declaration, by definition.
+    order: &'a BTreeMap<String, Vec<String>>,
     /// The definitions with the types that markers on them state, but without any other effect.
     types: BTreeMap<String, Node>,
     /// The type that is the kind, and the type of its spec.
@@ -53,18 +56,25 @@ struct Placed<'m> {
 // === impl Effects ===
 
 impl<'a> Effects<'a> {
-    /// Gives every marker in the doc comments of these types its effect. Returns those about the kind that `root` is.
+    /// Gives every marker in the doc comments of these types its effect. Returns those about the kind.
     pub(super) fn apply(
         definitions: &mut BTreeMap<String, Node>,
-        root: &str,
+        generated: &'a Generated,
         options: &'a Options,
         faults: &'a mut Faults,
     ) -> Vec<KindMarker> {
-        let mut kinds = vec![root.to_owned()];
-        let spec = definitions.get(root).and_then(|node| node.properties.get("spec")?.reference.clone());
+        let mut kinds = vec![generated.name.clone()];
+        let spec =
+            definitions.get(&generated.name).and_then(|node| node.properties.get("spec")?.reference.clone());
         kinds.extend(spec);
-        let mut effects =
-            Effects { options, faults, types: BTreeMap::new(), kinds, kind_markers: Vec::new() };
+        let mut effects = Effects {
+            options,
+            faults,
+            order: &generated.order,
+            types: BTreeMap::new(),
+            kinds,
+            kind_markers: Vec::new(),
+        };
 
         let mut markers: BTreeMap<String, Vec<Marker>> = BTreeMap::new();
         for (name, node) in definitions.iter_mut().filter(|(name, _)| !name.starts_with(KUBERNETES)) {
@@ -105,7 +115,13 @@ impl<'a> Effects<'a> {
 
     /// Everything below a node of a definition. `one_of` are the fields that may not be required.
     fn below(&mut self, node: &mut Node, site: &Site, one_of: &BTreeSet<String>) {
-        for (name, mut property) in std::mem::take(&mut node.properties) {
+        let order = self.order;
+        let declared = order.get(&site.type_name).map(Vec::as_slice).unwrap_or_default();
+        let mut properties: Vec<(String, Node)> = std::mem::take(&mut node.properties).into_iter().collect();
+        properties.sort_by_key(|(name, _)| {
+            declared.iter().position(|declared| declared == name).unwrap_or(declared.len())
+        });
+        for (name, mut property) in properties {
             self.field(node, &name, &mut property, &Site::of_field(&site.type_name, &name), one_of);
             node.properties.insert(name, property);
         }

@@ -1,5 +1,7 @@
 //! Random types, as schemars writes them.
 
+use std::collections::BTreeMap;
+
 use proptest::{prelude::*, sample::select};
 use serde_json::Map;
 
@@ -113,7 +115,7 @@ proptest! {
     ) {
         let schemas = [first, second, third, fourth, last];
         let definitions: Map<String, Value> = NAMES.iter().map(|name| (*name).to_owned()).zip(schemas).collect();
-        let generated = Generated { name: "A".to_owned(), definitions };
+        let generated = Generated { name: "A".to_owned(), definitions, order: BTreeMap::new() };
         for style in [Style::Kubewright, Style::ControllerGen] {
             let options = Options { style, allow_dangerous_types: true, ..Options::default() };
             let compiled = compile_generated(&generated, &options);
