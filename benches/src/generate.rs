@@ -95,7 +95,7 @@ fn file_of_markers(file: usize) -> String {
                 "// +kubebuilder:webhook:path=/mutate-{number},mutating={},failurePolicy=fail,sideEffects=None,\
                  groups=g{file}.example.com,resources=r{number},verbs=create;update,versions=v1,\
                  name=h{number}.example.com,admissionReviewVersions=v1",
-                file % 2 == 0
+                file.is_multiple_of(2)
             )
         } else {
             let verbs = ["get;list;watch", "create", "update;patch", "delete"][line % 4];
