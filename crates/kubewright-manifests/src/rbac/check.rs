@@ -6,7 +6,7 @@ use super::Rule;
 use crate::{
     Style,
     diagnostic::{Diagnostic, Place},
-    findings::{Findings, fault},
+    findings::{Findings, Part, fault},
     marker::nearest::nearest,
 };
 
@@ -71,7 +71,7 @@ fn completeness(rule: &Rule, findings: &mut Findings<'_>) {
     if rule.resources.is_empty() && rule.urls.is_empty() {
         findings.fault(
             "rbac-no-resources",
-            "",
+            Part::Marker,
             "the rule has neither resources nor URLs, so it allows nothing",
             "name some, as `resources=deployments`",
         );
@@ -124,14 +124,14 @@ fn urls(rule: &Rule, findings: &mut Findings<'_>) {
             let help = format!("write `/{}`", url.trim_start_matches('/'));
             findings.warning(
                 "rbac-url",
-                "urls",
+                Part::Item("urls", url),
                 format!("no path of a request is `{url}`: all begin with `/`"),
                 &help,
             );
         } else if url.trim_end_matches('*').contains('*') {
             findings.warning(
                 "rbac-url",
-                "urls",
+                Part::Item("urls", url),
                 format!("a `*` stands for anything only at the end, and in `{url}` for itself"),
                 "",
             );
@@ -153,7 +153,12 @@ fn verbs(rule: &Rule, findings: &mut Findings<'_>) {
         let help = nearest(verb, known.iter().copied()).map(|right| format!("write `{right}`"));
         let help = help
             .unwrap_or_else(|| "the API server asks about such a verb only if an extension does".to_owned());
-        findings.warning("rbac-unknown-verb", "verbs", format!("Kubernetes has no verb `{verb}`"), &help);
+        findings.warning(
+            "rbac-unknown-verb",
+            Part::Item("verbs", verb),
+            format!("Kubernetes has no verb `{verb}`"),
+            &help,
+        );
     }
 }
 
@@ -162,14 +167,14 @@ fn resources(rule: &Rule, findings: &mut Findings<'_>) {
         if resource.ends_with("/*") {
             findings.warning(
                 "rbac-subresource",
-                "resources",
+                Part::Item("resources", resource),
                 format!("`{resource}` is the subresource named `*`, not all subresources"),
                 "name them, or write `*` for all resources with their subresources",
             );
         } else if resource.contains(|c: char| c.is_ascii_uppercase()) {
             findings.warning(
                 "rbac-resource",
-                "resources",
+                Part::Item("resources", resource),
                 format!("no resource is `{resource}`: they are plural and in lower case"),
                 "write the plural name, as `deployments`, not the kind",
             );
@@ -179,7 +184,7 @@ fn resources(rule: &Rule, findings: &mut Findings<'_>) {
         if let Some((name, _)) = group.split_once('/') {
             findings.warning(
                 "rbac-group",
-                "groups",
+                Part::Item("groups", group),
                 format!("no group is `{group}`: permissions are for all versions of a group"),
                 &format!("write `{name}`"),
             );
@@ -203,7 +208,7 @@ fn names(rule: &Rule, findings: &mut Findings<'_>) {
         if of_collections && rule.verbs.contains(verb) {
             findings.warning(
                 "rbac-nameless-verb",
-                "resourceNames",
+                Part::Item("verbs", verb),
                 format!("a request to {verb} {effect}"),
                 &format!("put `{verb}` in a marker without `resourceNames`"),
             );
@@ -319,16 +324,20 @@ mod tests {
     fn what_does_not_do_what_it_seems_to_is_warned_about() {
         let cases = [
             ("groups=apps,resources=deployments,urls=/metrics,verbs=get", "rbac-mixed-rule", "/metrics"),
-            ("groups=apps,resources=deployments,verbs=get;lsit", "rbac-unknown-verb", "get;lsit"),
+            ("groups=apps,resources=deployments,verbs=get;lsit", "rbac-unknown-verb", "lsit"),
             ("groups=apps,resources=deployments,verbs=GET", "rbac-unknown-verb", "GET"),
             ("urls=/metrics,verbs=list", "rbac-unknown-verb", "list"),
             ("groups=\"\",resources=pods/*,verbs=get", "rbac-subresource", "pods/*"),
             ("groups=apps,resources=Deployment,verbs=get", "rbac-resource", "Deployment"),
             ("groups=apps/v1,resources=deployments,verbs=get", "rbac-group", "apps/v1"),
-            ("groups=\"\",resources=pods,resourceNames=a,verbs=get;create", "rbac-nameless-verb", "a"),
-            ("groups=\"\",resources=pods,resourceNames=a,verbs=deletecollection", "rbac-nameless-verb", "a"),
+            ("groups=\"\",resources=pods,resourceNames=a,verbs=get;create", "rbac-nameless-verb", "create"),
+            (
+                "groups=\"\",resources=pods,resourceNames=a,verbs=deletecollection",
+                "rbac-nameless-verb",
+                "deletecollection",
+            ),
             ("urls=metrics,verbs=get", "rbac-url", "metrics"),
-            ("urls=/a/*/b,verbs=get", "rbac-url", "/a/*/b"),
+            ("urls=/a;/a/*/b,verbs=get", "rbac-url", "/a/*/b"),
         ];
         for (arguments, code, text) in cases {
             assert_eq!(one(arguments), found(code, Severity::Warning, text));

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::{findings::Findings, marker::Marker};
+use crate::{
+    findings::{Findings, Part},
+    marker::Marker,
+};
 
 /// How many match conditions one webhook may have.
 const MOST_CONDITIONS: usize = 64;
@@ -187,7 +190,7 @@ fn resources(resources: &[&str], argument: &str, findings: &mut Findings<'_>) {
         if let Some(wider) = wider.filter(|_| seen.insert(*resource)) {
             findings.fault(
                 "webhook-wildcard",
-                argument,
+                Part::Item(argument, resource),
                 format!("`{wider}` stands for `{resource}` too, and the API server wants only one of them"),
                 "remove one of them",
             );

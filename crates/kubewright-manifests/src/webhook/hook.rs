@@ -3,7 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::{Options, patch};
-use crate::{findings::Findings, marker::Marker};
+use crate::{
+    findings::{Findings, Part},
+    marker::Marker,
+};
 
 /// The longest that an API server waits for a webhook, in seconds.
 const LONGEST_TIMEOUT: i64 = 30;
@@ -97,13 +100,13 @@ fn client_config(marker: &Marker, options: &Options, findings: &mut Findings<'_>
             Some(json!({ "url": url }))
         }
         (path, _) => {
-            let (argument, message) = match path {
-                Some(_) => ("url", "the webhook has both a `path` and a `url`"),
-                None => ("", "the webhook has neither a `path` nor a `url`"),
+            let (part, message) = match path {
+                Some(_) => (Part::Argument("url"), "the webhook has both a `path` and a `url`"),
+                None => (Part::Marker, "the webhook has neither a `path` nor a `url`"),
             };
             findings.error(
                 "webhook-address",
-                argument,
+                part,
                 message,
                 "give `path` for one that a service of the cluster answers, else `url`",
             );

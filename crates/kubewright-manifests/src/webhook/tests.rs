@@ -213,8 +213,8 @@ fn what_the_server_refuses_is_an_error_in_our_style_only() {
         ("admissionReviewVersions=v2", "webhook-review-versions", "v2"),
         ("verbs=create;*", "webhook-wildcard", "create;*"),
         ("groups=*;apps", "webhook-wildcard", "*;apps"),
-        ("resources=pods;pods/status;*/status", "webhook-wildcard", "pods;pods/status;*/status"),
-        ("resources=*;pods", "webhook-wildcard", "*;pods"),
+        ("resources=pods;pods/status;*/status", "webhook-wildcard", "pods/status"),
+        ("resources=*;pods", "webhook-wildcard", "pods"),
         ("resources={}", "webhook-empty-list", "{}"),
         (
             "matchConditions={{name: a, expression: \"\"}}",
