@@ -1,7 +1,7 @@
 //! The syntax of markers, which is controller-gen's: `+name`, `+name=value`, `+name:argument=value,argument=value`.
 //!
-//! The grammar is that of Go's `text/scanner` with a few rules on top, so the [`scanner`] knows Go's tokens and the
-//! [`value`] parser puts them together. Wherever controller-gen accepts a text, the same value comes out here. Some texts
+//! The grammar is that of Go's `text/scanner` with a few rules on top, so the `scanner.rs` knows Go's tokens and the
+//! `value.rs` parser puts them together. Wherever controller-gen accepts a text, the same value comes out here. Some texts
 //! on which it fails or loses a part are accepted or refused for a reason:
 //!
 //! | text | controller-gen | here |
