@@ -119,16 +119,18 @@ impl Gathered {
             found.extend(crd::check(document, origins, settings.style));
         }
         self.diagnostics.extend(self.sources.resolve_all(found));
-        for document in &generated.documents {
-            let [group, plural, kind] = ["/spec/group", "/spec/names/plural", "/spec/names/kind"]
-                .map(|pointer| document.pointer(pointer).and_then(Value::as_str).unwrap_or_default());
-            if settings.runs(Generator::Crd) {
+        if settings.runs(Generator::Crd) {
+            for document in &generated.documents {
+                let [group, plural] = ["/spec/group", "/spec/names/plural"]
+                    .map(|pointer| document.pointer(pointer).and_then(Value::as_str).unwrap_or_default());
                 self.file(Generator::Crd, &format!("{group}_{plural}.yaml"), yaml::stream([document]));
             }
-            if settings.runs(Generator::Rbac) && settings.user_roles() {
-                let documents = UserRoles::new(group, kind, plural).documents(settings.style);
+        }
+        if settings.runs(Generator::Rbac) && settings.user_roles() {
+            for roles in UserRoles::of_definitions(&generated.documents) {
+                let documents = roles.documents(settings.style);
                 for (document, role) in documents.iter().zip(["admin", "editor", "viewer"]) {
-                    let name = format!("{}_{role}_role.yaml", kind.to_lowercase());
+                    let name = format!("{}_{role}_role.yaml", roles.prefix.replace('-', "_"));
                     self.file(Generator::Rbac, &name, yaml::stream([document]));
                 }
             }

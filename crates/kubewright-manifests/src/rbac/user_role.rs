@@ -57,6 +57,39 @@ impl UserRoles {
         }
     }
 
+    /// The roles for the kinds of these CRDs, in their order.
+    ///
+    /// The status counts where a version has it as a subresource. Where kinds of several groups have the same name, the
+    /// first part of the group stands before it.
+    #[must_use]
+    pub fn of_definitions(definitions: &[Value]) -> Vec<Self> {
+        let text = |definition: &Value, pointer: &str| {
+            definition.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let kinds: Vec<String> = definitions
+            .iter()
+            .map(|definition| text(definition, "/spec/names/kind").to_lowercase())
+            .collect();
+        definitions
+            .iter()
+            .zip(&kinds)
+            .map(|(definition, kind)| {
+                let mut roles =
+                    Self::new(text(definition, "/spec/group"), kind, text(definition, "/spec/names/plural"));
+                let versions = definition.pointer("/spec/versions").and_then(Value::as_array);
+                roles.status = versions
+                    .into_iter()
+                    .flatten()
+                    .any(|version| version.pointer("/subresources/status").is_some());
+                if kinds.iter().filter(|other| *other == kind).count() > 1 {
+                    let group = roles.group.split('.').next().unwrap_or_default();
+                    roles.prefix = format!("{group}-{kind}");
+                }
+                roles
+            })
+            .collect()
+    }
+
     /// The role for administrators, that for editors and that for viewers.
     #[must_use]
     pub fn documents(&self, style: Style) -> [Value; 3] {
@@ -84,5 +117,44 @@ impl UserRoles {
     fn rule(&self, subresource: &str, verbs: &[&str]) -> Rule {
         let resource = format!("{}{subresource}", self.plural);
         Rule::resources([self.group.as_str()], [resource.as_str()], verbs.iter().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn definition(group: &str, kind: &str, subresources: &Value) -> Value {
+        let plural = format!("{}s", kind.to_lowercase());
+        json!({"spec": {
+            "group": group,
+            "names": {"kind": kind, "plural": plural},
+            "versions": [{"name": "v1", "subresources": subresources}],
+        }})
+    }
+
+    #[test]
+    fn roles_follow_the_definitions() {
+        let roles = UserRoles::of_definitions(&[
+            definition("cache.example.com", "Memcached", &json!({"status": {}})),
+            definition("web.example.com", "Route", &json!({})),
+        ]);
+        let [admin, _, viewer] = roles[0].documents(Style::Kubewright);
+        assert_eq!(admin["metadata"]["name"], "memcached-admin-role");
+        assert_eq!(viewer["rules"][1]["resources"], json!(["memcacheds/status"]));
+        let [_, _, viewer] = roles[1].documents(Style::Kubewright);
+        assert_eq!(viewer["rules"].as_array().map(Vec::len), Some(1), "there is no status to read: {viewer}");
+    }
+
+    #[test]
+    fn kinds_of_one_name_are_told_apart_by_their_groups() {
+        let roles = UserRoles::of_definitions(&[
+            definition("cache.example.com", "Cluster", &json!({})),
+            definition("web.example.com", "Cluster", &json!({})),
+        ]);
+        let prefixes: Vec<_> = roles.iter().map(|roles| roles.prefix.as_str()).collect();
+        assert_eq!(prefixes, ["cache-cluster", "web-cluster"]);
     }
 }
