@@ -607,8 +607,6 @@ mod checks {
         #[derive(JsonSchema)]
         #[expect(dead_code, reason = "for its schema")]
         struct Shared {
-            /// +kubebuilder:validation:Format=strange
-            name: String,
             /// +kubebuilder:default=7
             /// +kubebuilder:validation:Maximum=5
             size: Option<i32>,
@@ -632,9 +630,22 @@ mod checks {
             messages,
             [
                 "an API server refuses `default` of `.spec.size`: Invalid value: 7:  in body should be less than or equal to 5",
-                "an API server warns: unrecognized format \"strange\"",
             ]
         );
+    }
+
+    #[test]
+    fn an_unknown_format_is_told_once() {
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "for its schema")]
+        struct Root {
+            /// +kubebuilder:validation:Format=strange
+            name: String,
+        }
+        let built = CrdBuilder::of_root::<Root>("example.com", "v1", "Any").build();
+        let codes: Vec<_> = built.diagnostics.iter().map(|found| found.code.as_str()).collect();
+        assert_eq!(codes, ["unknown-format"]);
+        assert_eq!(check(&built.document, &built.origins, Style::Kubewright), []);
     }
 
     #[test]

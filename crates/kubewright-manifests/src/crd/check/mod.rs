@@ -39,7 +39,8 @@ pub fn check(document: &Value, origins: &[Origin], style: Style) -> Vec<Diagnost
     let severity = if style == Style::ControllerGen { Severity::Warning } else { Severity::Error };
     diagnostics.extend(paths::check(document, severity, &locator));
     diagnostics.extend(size::check(document, &locator));
-    diagnostics.extend(crd_warnings(&defaulted, None).into_iter().map(|warning| Diagnostic {
+    let warnings = crd_warnings(&defaulted, None).into_iter().filter(|warning| !is_told(warning, origins));
+    diagnostics.extend(warnings.map(|warning| Diagnostic {
         severity: Severity::Warning,
         code: "api-warning".to_owned(),
         message: format!("an API server warns: {warning}"),
@@ -50,6 +51,15 @@ pub fn check(document: &Value, origins: &[Origin], style: Style) -> Vec<Diagnost
     let mut seen = BTreeSet::new();
     diagnostics.retain(|found| seen.insert(format!("{found:?}")));
     diagnostics
+}
+
+/// Whether the schema's own diagnostics have this already, at the marker: they know the formats of markers.
+fn is_told(warning: &str, origins: &[Origin]) -> bool {
+    origins.iter().filter(|origin| origin.keyword == "format").any(|origin| {
+        let format = origin.marker.split_once('=').map_or("", |(_, format)| format);
+        let format = format.trim().trim_matches(['"', '`']);
+        !format.is_empty() && warning == format!("unrecognized format \"{format}\"")
+    })
 }
 
 fn refusal(error: &FieldError, locator: &Locator<'_>) -> Diagnostic {
