@@ -1,7 +1,8 @@
 //! Rules that are made here.
 
-/// Words that are no field names in CEL.
-const RESERVED: [&str; 18] = [
+/// Words that are no field names in CEL. The list stands in `kubewright-schema` too, which an operator does not link: a rule
+/// that names a field by one of them is refused by every API server.
+const RESERVED: [&str; 21] = [
     "as",
     "break",
     "const",
@@ -20,6 +21,9 @@ const RESERVED: [&str; 18] = [
     "package",
     "return",
     "true",
+    "var",
+    "void",
+    "while",
 ];
 
 /// How a rule spells the name of a property.
@@ -44,6 +48,7 @@ mod tests {
             ("max-size", "max__dash__size"),
             ("a.b/c", "a__dot__b__slash__c"),
             ("namespace", "__namespace__"),
+            ("while", "__while__"),
             ("a__b", "a__underscores__b"),
         ] {
             assert_eq!(field(name), spelling);
