@@ -8,6 +8,7 @@ use super::{
 use crate::{
     status::{Cause, Status},
     store::CommitError,
+    validation,
     wire::options::WriteOptions,
 };
 
@@ -199,7 +200,14 @@ impl Registry {
             errors = custom.validate(kind_errors, errors, object, None, false, &request.warnings);
         }
         errors.extend(served.strategy.validate_create(object, &request.warnings));
+        if served.custom.is_none() {
+            errors.extend(validation::create(&definition.group, &definition.plural, object));
+        }
         Status::check(&group_kind(served, object), metadata::name(object), &errors)?;
+        if served.custom.is_none() {
+            let warnings = validation::warnings(&definition.group, &definition.plural, object, None);
+            request.warnings.extend(warnings);
+        }
         self.check_escalation(request, object, None)
     }
 

@@ -8,6 +8,7 @@ use crate::{
     apply::field_manager::keep_times_if_unchanged,
     status::{Cause, GroupKind, Status},
     store::{CommitError, Object},
+    validation,
     wire::options::WriteOptions,
 };
 
@@ -104,6 +105,11 @@ impl Registry {
         }
         let errors = validate_update(request, &new, old);
         Status::check(&group_kind(served, &new), &request.name, &errors)?;
+        if served.custom.is_none() && request.subresource.is_empty() {
+            let definition = &served.definition;
+            let warnings = validation::warnings(&definition.group, &definition.plural, &new, Some(old));
+            request.warnings.extend(warnings);
+        }
         self.check_escalation(request, &new, Some(old))?;
         let allocates = request.subresource.is_empty();
         let _allocation = if allocates { self.lock_allocation(served) } else { None };
@@ -276,6 +282,12 @@ fn validate_update(request: &Request, new: &Value, old: &Value) -> ErrorList {
         "status" => served.strategy.validate_status_update(new, old),
         _ => ErrorList::new(),
     });
+    if served.custom.is_none() {
+        let definition = &served.definition;
+        // Who scales changes the object itself.
+        let subresource = if request.subresource == "scale" { "" } else { &request.subresource };
+        errors.extend(validation::update(&definition.group, &definition.plural, subresource, new, old));
+    }
     errors
 }
 
