@@ -14,20 +14,36 @@
 //!
 //! Start reading at [`Structural`] (the folder `structural`), then `prune`, `default` and `validate`. The folder
 //! `error` holds what all of them answer with, `names` what Kubernetes takes for a name and for metadata, `topology`
-//! what server-side apply asks, `cel` the rules, `jsonpath` the paths of columns and selectable fields, and `crd` the definitions
+//! what server-side apply asks, `cel` the rules, `cel_names` how these call fields, `jsonpath` the paths of columns and selectable fields, and `crd` the definitions
 //! themselves.
+//!
+//! # Features
+//!
+//! `validation`, which is on by default, is all but `cel_names`: operators link that alone.
 
+#[cfg(feature = "validation")]
 pub mod cel;
+pub mod cel_names;
+#[cfg(feature = "validation")]
 pub mod crd;
+#[cfg(feature = "validation")]
 mod default;
+#[cfg(feature = "validation")]
 pub mod error;
+#[cfg(feature = "validation")]
 pub mod jsonpath;
+#[cfg(feature = "validation")]
 pub mod names;
+#[cfg(feature = "validation")]
 mod prune;
+#[cfg(feature = "validation")]
 pub mod structural;
+#[cfg(feature = "validation")]
 pub mod topology;
+#[cfg(feature = "validation")]
 mod validate;
 
+#[cfg(feature = "validation")]
 #[doc(inline)]
 pub use {
     cel::Report,

@@ -1,40 +1,10 @@
 //! Rules that are made here.
 
-/// Words that are no field names in CEL. The list stands in `kubewright-schema` too, which an operator does not link: a rule
-/// that names a field by one of them is refused by every API server.
-const RESERVED: [&str; 21] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "false",
-    "for",
-    "function",
-    "if",
-    "import",
-    "in",
-    "let",
-    "loop",
-    "namespace",
-    "null",
-    "package",
-    "return",
-    "true",
-    "var",
-    "void",
-    "while",
-];
+use kubewright_schema::cel_names::escape;
 
-/// How a rule spells the name of a property.
+/// How a rule spells the name of a property. One that CEL cannot name stays as it is: every API server refuses the rule.
 pub(super) fn field(name: &str) -> String {
-    if RESERVED.contains(&name) {
-        return format!("__{name}__");
-    }
-    name.replace("__", "__underscores__")
-        .replace('.', "__dot__")
-        .replace('-', "__dash__")
-        .replace('/', "__slash__")
+    escape(name).unwrap_or_else(|| name.to_owned())
 }
 
 #[cfg(test)]

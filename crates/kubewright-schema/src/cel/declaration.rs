@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{checker::Type, names};
-use crate::structural::{Schema, SchemaType};
+use super::checker::Type;
+use crate::{
+    cel_names,
+    structural::{Schema, SchemaType},
+};
 
 /// The largest request, in bytes, which bounds what has no bound of its own.
 pub(super) const LARGEST_REQUEST: i64 = 3 * 1024 * 1024;
@@ -77,7 +80,10 @@ impl Declarations {
     pub(super) fn field(&self, id: DeclarationId, name: &str) -> Option<Field<'_>> {
         let Parts::Fields(fields) = &self.get(id).parts else { return None };
         let (name, id) = fields.get_key_value(name).or_else(|| {
-            names::RESERVED.contains(&name).then(|| fields.get_key_value(&format!("__{name}__"))).flatten()
+            cel_names::RESERVED
+                .contains(&name)
+                .then(|| fields.get_key_value(&format!("__{name}__")))
+                .flatten()
         })?;
         Some(Field { name, of: &self.get(*id).of })
     }
@@ -138,7 +144,7 @@ impl Declarations {
             if schema.required.contains(name) && property.default.is_none() {
                 least = least.saturating_add(self.field_bytes(name, field));
             }
-            if let Some(escaped) = names::escape(name) {
+            if let Some(escaped) = cel_names::escape(name) {
                 fields.insert(escaped, field);
             }
         }

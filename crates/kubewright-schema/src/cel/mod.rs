@@ -19,7 +19,6 @@ mod declaration;
 mod depth;
 mod expression;
 mod functions;
-mod names;
 mod plan;
 mod program;
 mod report;

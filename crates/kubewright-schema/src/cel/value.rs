@@ -10,8 +10,11 @@ use kube_cel::cel::{
 };
 use serde_json::Value;
 
-use super::{names, program};
-use crate::structural::{Schema, SchemaType};
+use super::program;
+use crate::{
+    cel_names,
+    structural::{Schema, SchemaType},
+};
 
 /// What is wrong with a value that is not of the type of its schema. That is so where an old breach is tolerated, and
 /// where an integer was written as a float.
@@ -76,7 +79,7 @@ pub(super) fn from_json(value: &Value, schema: &Schema, is_object: bool) -> Cel 
                     (_, Some(values), _) => {
                         Some((name.clone(), from_json(field, values, values.embedded_resource)))
                     }
-                    (_, None, Some(property)) => names::escape(name)
+                    (_, None, Some(property)) => cel_names::escape(name)
                         .map(|name| (name, from_json(field, property, property.embedded_resource))),
                     (_, None, None) => None,
                 };

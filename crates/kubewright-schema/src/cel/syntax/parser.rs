@@ -3,7 +3,7 @@ use super::{
     lexer::{Token, TokenKind, tokens},
     literal, macros,
 };
-use crate::cel::names::RESERVED;
+use crate::cel_names::RESERVED;
 
 /// The most nodes of a tree. Macros copy, so a short text can mean a large tree.
 const MOST_NODES: usize = 200_000;

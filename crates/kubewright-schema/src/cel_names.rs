@@ -1,7 +1,9 @@
 //! How fields are called in CEL, which does not take every name.
+//!
+//! It is all of this crate that an operator links, whose CRDs have rules that name fields.
 
-/// Words of the language.
-pub(super) const RESERVED: [&str; 21] = [
+/// Words of the language, which rules write between pairs of underscores.
+pub const RESERVED: [&str; 21] = [
     "as",
     "break",
     "const",
@@ -26,7 +28,16 @@ pub(super) const RESERVED: [&str; 21] = [
 ];
 
 /// The name of a field in CEL. `None` if rules cannot name it.
-pub(super) fn escape(name: &str) -> Option<String> {
+///
+/// ```
+/// use kubewright_schema::cel_names::escape;
+///
+/// assert_eq!(escape("max-size").as_deref(), Some("max__dash__size"));
+/// assert_eq!(escape("namespace").as_deref(), Some("__namespace__"));
+/// assert_eq!(escape("größe"), None);
+/// ```
+#[must_use]
+pub fn escape(name: &str) -> Option<String> {
     if name.starts_with(|c: char| c.is_ascii_digit())
         || name.is_empty()
         || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-/".contains(&byte))
