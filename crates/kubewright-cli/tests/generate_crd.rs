@@ -108,6 +108,21 @@ fn options_reach_the_operator_under_its_own_names() {
         project.read("arguments"),
         "crd --output=json --max-desc-len=0 --embedded-object-meta=false --allow-dangerous-types"
     );
+    project.write("src/api.rs", "mod v1 { struct CacheSpec { size: i32 } }\n");
+    project.generate(&["crd:maxDescLenOf={\"k8s_openapi::api::core=0\",\"crate::api::v1=60\"}"]).ok();
+    assert_eq!(
+        project.read("arguments"),
+        "crd --output=json --max-desc-len-of=io.k8s.api.core.*=0 --max-desc-len-of=CacheSpec=60"
+    );
+    let run = project.generate(&["crd:maxDescLenOf=\"crate::apis=60\""]).failed();
+    assert!(run.stderr.contains("`crate::apis` is no module of k8s_openapi"), "{}", run.stderr);
+    project
+        .generate(&[
+            "--compat=controller-gen",
+            "crd:deprecatedV1beta1CompatibilityPreserveUnknownFields=false",
+        ])
+        .ok();
+    assert!(project.read("arguments").ends_with(" --preserve-unknown-fields=false"));
     let run = project.generate(&["--compat=controller-gen", "crd", "paths=./...", "output:stdout"]).ok();
     assert_eq!(project.read("arguments"), "crd --output=json --compat=controller-gen --tool-version=v0.23.0");
     assert!(run.stdout.starts_with("---\napiVersion: apiextensions.k8s.io/v1\n"), "{}", run.stdout);

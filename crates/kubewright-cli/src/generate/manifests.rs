@@ -61,7 +61,7 @@ pub(super) fn gather(request: &Request) -> Result<Gathered, Error> {
         gathered.webhooks(request, &markers);
     }
     if request.needs_crds() {
-        match operator::crds(request) {
+        match operator::crds(request, &gathered.sources) {
             Ok(generated) => gathered.crds(request, generated),
             Err(error) => gathered.failed = Some(error),
         }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use kubewright_manifests::{Style, crd::Generated};
+use kubewright_manifests::{Style, crd::Generated, schema::DescriptionLimits, source::Sources};
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     process::Command,
@@ -26,7 +26,8 @@ const PRINTED_WITHIN: Duration = Duration::from_secs(30);
 const LONGEST: u64 = 256 << 20;
 
 /// Builds the operator and lets it print its CRDs.
-pub(super) fn crds(request: &Request) -> Result<Generated, Error> {
+pub(super) fn crds(request: &Request, sources: &Sources) -> Result<Generated, Error> {
+    let arguments = arguments(request, &description_limits(request, sources)?);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -37,7 +38,7 @@ pub(super) fn crds(request: &Request) -> Result<Generated, Error> {
             let project = Project::find(&request.folder, request.bin.as_deref()).await?;
             let options = BuildOptions { quiet: request.quiet, ..Default::default() };
             let binary = project::build(&project, options).await?;
-            print(&binary, &arguments(request), PRINTED_WITHIN).await
+            print(&binary, &arguments, PRINTED_WITHIN).await
         };
         // Dropping `work` ends the processes that it holds.
         tokio::select! {
@@ -49,7 +50,7 @@ pub(super) fn crds(request: &Request) -> Result<Generated, Error> {
 }
 
 /// The command line by which the operator prints its CRDs as these settings want them.
-fn arguments(request: &Request) -> Vec<String> {
+fn arguments(request: &Request, limits: &DescriptionLimits) -> Vec<String> {
     let settings = &request.settings;
     let mut arguments = vec!["crd".to_owned(), "--output=json".to_owned()];
     if settings.style == Style::ControllerGen {
@@ -59,13 +60,36 @@ fn arguments(request: &Request) -> Vec<String> {
     if let Some(length) = settings.max_description_length() {
         arguments.push(format!("--max-desc-len={length}"));
     }
+    arguments.extend(limits.iter().map(|(name, bytes)| format!("--max-desc-len-of={name}={bytes}")));
     if let Some(keep) = settings.embedded_object_meta() {
         arguments.push(format!("--embedded-object-meta={keep}"));
+    }
+    if let Some(preserve) = settings.preserve_unknown_fields() {
+        arguments.push(format!("--preserve-unknown-fields={preserve}"));
     }
     if settings.allow_dangerous_types() {
         arguments.push("--allow-dangerous-types".to_owned());
     }
     arguments
+}
+
+/// The limits of descriptions by the names of types, which is how the operator knows them.
+fn description_limits(request: &Request, sources: &Sources) -> Result<DescriptionLimits, Error> {
+    let mut limits = DescriptionLimits::default();
+    for (path, bytes) in request.settings.max_description_length_of() {
+        if limits.set_module(path, bytes) {
+            continue;
+        }
+        let types = sources.types_in(path).ok_or_else(|| {
+            Error::Arguments(format!(
+                "maxDescLenOf: `{path}` is no module of k8s_openapi, nor of the operator and what it depends on by path"
+            ))
+        })?;
+        for name in types {
+            limits.set_type(name, bytes);
+        }
+    }
+    Ok(limits)
 }
 
 /// Runs the operator until it has printed its CRDs, or for as long as it may take.

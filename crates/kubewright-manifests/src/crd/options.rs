@@ -11,6 +11,9 @@ pub struct CrdOptions {
     /// the annotation out, as `omitToolVersion` does. Our own style has no such annotation: it would change every CRD
     /// with every release.
     pub tool_version: Option<String>,
+    /// What `spec.preserveUnknownFields` says, where it is written: in controller-gen's style, which has an option for it. Ours
+    /// leaves it out: API servers refuse `true`, and `false` is the default.
+    pub preserve_unknown_fields: Option<bool>,
     /// The webhook that converts the objects of kinds with several versions whose markers do not name one.
     pub conversion: Option<ConversionWebhook>,
 }
@@ -32,6 +35,7 @@ impl Default for CrdOptions {
         Self {
             schema: schema::Options::default(),
             tool_version: Some("v0.23.0".to_owned()),
+            preserve_unknown_fields: None,
             conversion: None,
         }
     }

@@ -13,6 +13,10 @@ use crate::{
 /// The version of controller-gen whose output its style has.
 const CONTROLLER_GEN_VERSION: &str = "v0.23.0";
 
+const PRESERVE_UNKNOWN_FIELDS: &str = "deprecatedV1beta1CompatibilityPreserveUnknownFields";
+
+const MAX_DESCRIPTION_LENGTH_OF: &str = "maxDescLenOf";
+
 /// What the generators are to do.
 ///
 /// The manifest is read first and the words of the command line after it, so that these win.
@@ -154,6 +158,13 @@ impl Settings {
             .and_then(|length| usize::try_from(length).ok())
     }
 
+    /// The longest descriptions of the types of modules, by the paths of these.
+    #[must_use]
+    pub fn max_description_length_of(&self) -> Vec<(&str, usize)> {
+        let limits = self.option(Generator::Crd, MAX_DESCRIPTION_LENGTH_OF).and_then(Value::as_array);
+        limits.into_iter().flatten().filter_map(|limit| module_limit(limit.as_str()?)).collect()
+    }
+
     /// Whether the metadata of embedded objects keeps its fields; none if the style decides.
     #[must_use]
     pub fn embedded_object_meta(&self) -> Option<bool> {
@@ -164,6 +175,13 @@ impl Settings {
     #[must_use]
     pub fn allow_dangerous_types(&self) -> bool {
         self.option(Generator::Crd, "allowDangerousTypes").and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// What `spec.preserveUnknownFields` of the CRDs says; none if it is left out, as it always is in our style.
+    #[must_use]
+    pub fn preserve_unknown_fields(&self) -> Option<bool> {
+        let option = self.option(Generator::Crd, PRESERVE_UNKNOWN_FIELDS);
+        option.and_then(Value::as_bool).filter(|_| self.style == Style::ControllerGen)
     }
 
     /// The version that CRDs name in controller-gen's style; none if they name none.
@@ -208,6 +226,14 @@ impl Settings {
     }
 
     fn check(&self) -> Result<(), OptionError> {
+        let limits = self.option(Generator::Crd, MAX_DESCRIPTION_LENGTH_OF).and_then(Value::as_array);
+        for limit in limits.into_iter().flatten().filter_map(Value::as_str) {
+            if module_limit(limit).is_none() {
+                let message = format!("`{limit}` is not a path and a number of bytes");
+                return Err(OptionError::new("`maxDescLenOf`", message)
+                    .help("write it as `k8s_openapi::api::core=0`"));
+            }
+        }
         let versions = self.option(Generator::Crd, "crdVersions").and_then(Value::as_array);
         if let Some(version) = versions.into_iter().flatten().find(|version| **version != "v1") {
             return Err(OptionError::new("`crdVersions`", format!("there is no version {version}"))
@@ -215,6 +241,17 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// A path of Rust and a number of bytes.
+fn module_limit(text: &str) -> Option<(&str, usize)> {
+    let (path, bytes) = text.split_once('=')?;
+    let is_name = |part: &str| {
+        part.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && part.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    let path = path.trim();
+    path.split("::").all(is_name).then_some((path, bytes.trim().parse().ok()?))
 }
 
 #[cfg(test)]
@@ -301,6 +338,28 @@ mod tests {
             settings(&json!({}), &["crd:maxDescLen=0"]).expect("valid").max_description_length(),
             Some(0)
         );
+    }
+
+    #[test]
+    fn descriptions_are_limited_by_module() {
+        let limits = json!({"crd": {"maxDescLenOf": ["k8s_openapi::api::core=0", "my_operator::api = 60"]}});
+        let settings = settings(&limits, &[]).expect("valid");
+        assert_eq!(
+            settings.max_description_length_of(),
+            [("k8s_openapi::api::core", 0), ("my_operator::api", 60)]
+        );
+        for wrong in ["k8s_openapi::api::core", "a.b=1", "a::=1", "a=-1", "=1", "a=many"] {
+            let word = format!("crd:maxDescLenOf=\"{wrong}\"");
+            assert!(error(&json!({}), &[&word]).contains("is not a path and a number of bytes"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn preserving_unknown_fields_is_an_option_of_controller_gen() {
+        let words = ["crd:deprecatedV1beta1CompatibilityPreserveUnknownFields=false"];
+        assert_eq!(settings(&json!({}), &words).expect("valid").preserve_unknown_fields(), None);
+        let compat = json!({"compat": "controller-gen"});
+        assert_eq!(settings(&compat, &words).expect("valid").preserve_unknown_fields(), Some(false));
     }
 
     #[test]

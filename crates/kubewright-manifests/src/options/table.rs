@@ -82,6 +82,12 @@ const CRD: &[Argument] = &[
         "The longest description in bytes; longer ones are cut at a sentence or word, 0 leaves all out. None is cut unless given.",
     ),
     Argument::optional(
+        "maxDescLenOf",
+        List(&Text),
+        "The longest descriptions of the types of a module, or of one type, each as `k8s_openapi::api::core=0` or \
+         `my_operator::api::v1=60`.",
+    ),
+    Argument::optional(
         "generateEmbeddedObjectMeta",
         Bool,
         "Whether the metadata of embedded objects keeps name, namespace, labels, annotations and finalizers; true unless \
@@ -106,6 +112,11 @@ const CRD: &[Argument] = &[
         "ignoreUnexportedFields",
         Bool,
         "Has no effect: in Rust, serde decides what a field is.",
+    ),
+    Argument::optional(
+        "deprecatedV1beta1CompatibilityPreserveUnknownFields",
+        Bool,
+        "Writes `spec.preserveUnknownFields` in controller-gen's style. API servers refuse `true`, and `false` is the default.",
     ),
     HEADER_FILE,
     YEAR,

@@ -26,6 +26,7 @@
 mod cel;
 mod check;
 mod describe;
+mod description_limits;
 mod dialect;
 mod docs;
 mod effect;
@@ -58,6 +59,7 @@ use node::Node;
 use resolve::Resolver;
 
 pub use describe::shorten;
+pub use description_limits::DescriptionLimits;
 pub use known::{any_value, byte_string, embedded_resource};
 
 /// How schemas are compiled.
@@ -68,16 +70,17 @@ pub struct Options {
     pub style: Style,
     /// The longest description, in bytes; longer ones are cut by [`shorten`], and 0 drops them all. None keeps them whole.
     pub max_description_length: Option<usize>,
-    /// The longest descriptions of types whose names begin so, and of their fields, in bytes; the longest prefix that fits counts.
-    /// The descriptions of embedded types of Kubernetes are most of a CRD that has a pod template: `{"io.k8s.": 0}` drops
-    /// them. What a field of another type says of such a type is not theirs.
-    pub max_description_length_of: BTreeMap<String, usize>,
+    /// The longest descriptions of some types, whatever the one above says.
+    pub description_limits: DescriptionLimits,
     /// Whether the metadata of an object inside another one may carry name, namespace, labels, annotations and finalizers.
     /// If not, an API server drops all of it. By default it may in our style, and may not in controller-gen's.
     pub generate_embedded_object_meta: Option<bool>,
     /// Whether floats are allowed in controller-gen's style. Ours allows them anyway.
     pub allow_dangerous_types: bool,
 }
+
+/// The code of a marker about a custom resource on a type that is none, as far as one kind shows.
+pub(crate) const MARKER_OF_KIND: &str = "marker-of-kind";
 
 /// A compiled type.
 #[derive(Clone, Debug)]
@@ -157,6 +160,11 @@ pub fn compile<T: JsonSchema + ?Sized>(options: &Options) -> Compiled {
     compile_generated(&generated, options)
 }
 
+/// What schemars says of a type and of every type below, by name.
+pub(crate) fn definitions<T: JsonSchema + ?Sized>() -> serde_json::Map<String, Value> {
+    generate::generate::<T>().definitions
+}
+
 fn compile_generated(generated: &Generated, options: &Options) -> Compiled {
     let mut faults = Faults::default();
     let mut dialect = Dialect {
@@ -178,7 +186,7 @@ fn compile_generated(generated: &Generated, options: &Options) -> Compiled {
         .collect();
     let kind_markers = Effects::apply(&mut definitions, generated, options, &mut faults);
     for (name, node) in &mut definitions {
-        if let Some(limit) = options.description_limit_of(name) {
+        if let Some(limit) = options.description_limits.of(name) {
             describe::limit(node, limit);
         }
     }
@@ -187,16 +195,6 @@ fn compile_generated(generated: &Generated, options: &Options) -> Compiled {
     check::check(&root, &mut faults);
     let (schema, origins) = Emitter::default().emit(root);
     Compiled { schema, origins, diagnostics: faults.into_diagnostics(), kind_markers }
-}
-
-// === impl Options ===
-
-impl Options {
-    fn description_limit_of(&self, type_name: &str) -> Option<usize> {
-        let fitting =
-            self.max_description_length_of.iter().filter(|(prefix, _)| type_name.starts_with(*prefix));
-        fitting.max_by_key(|(prefix, _)| prefix.len()).map(|(_, limit)| *limit)
-    }
 }
 
 #[cfg(test)]

@@ -3,23 +3,27 @@
 use super::{
     SourceFile, Sources,
     comment::Candidate,
+    flattened,
     lexer::Documents,
     placement::{self, Ground},
     subject::Subject,
 };
 use crate::{
     diagnostic::{Diagnostic, Place},
-    marker::Marker,
+    marker::{Effect, Marker},
 };
 
 impl Sources {
-    /// Says what is wrong with the markers of all files, in the order of files and lines.
+    /// Says what is wrong with the markers of all files, in the order of files and lines; then which of them are lost because
+    /// their type is flattened into another.
     ///
     /// Files without markers are not parsed. In one that is not Rust, and inside of macro calls, names and arguments are
     /// checked, places are not.
     #[must_use]
     pub fn check(&self) -> Vec<Diagnostic> {
-        self.files.iter().flat_map(check_file).collect()
+        let mut diagnostics: Vec<Diagnostic> = self.files.iter().flat_map(check_file).collect();
+        diagnostics.extend(flattened::check(self));
+        diagnostics
     }
 }
 
@@ -43,6 +47,7 @@ fn check_file(file: &SourceFile) -> Vec<Diagnostic> {
         match placement::check(candidate, *ground, &others) {
             Ok(marker) => {
                 diagnostics.extend(behind_code(file, candidate));
+                diagnostics.extend(of_package(file, candidate, &marker));
                 if let Ground::On(subject) = ground {
                     diagnostics.extend(repeated(file, candidate, subject, &marker, &read));
                     read.push((subject.range.start, marker));
@@ -82,6 +87,19 @@ fn repeated(
             place,
         )
         .with_help("leave one of them out")
+    })
+}
+
+/// What Go says of a package, Rust says of each type.
+fn of_package(file: &SourceFile, candidate: &Candidate<'_>, marker: &Marker) -> Option<Diagnostic> {
+    matches!(marker.definition.effect, Effect::Package(_)).then(|| {
+        let place = Place::File { file: file.path.clone(), range: candidate.range.clone() };
+        let message = format!("`{}` does nothing in Rust", marker.name);
+        let warning = Diagnostic::warning("no-effect", message, place).with_help(marker.definition.help);
+        match marker.definition.native {
+            Some(attribute) => warning.with_help(format!("the attribute `{attribute}` says it")),
+            None => warning,
+        }
     })
 }
 

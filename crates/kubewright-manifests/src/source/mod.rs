@@ -15,8 +15,10 @@ mod check;
 mod comment;
 mod error;
 mod file;
+mod flattened;
 mod json_name;
 mod lexer;
+mod modules;
 mod package;
 mod placement;
 #[cfg(test)]

@@ -59,6 +59,8 @@ pub(super) struct FieldSubject {
     /// Whether the type around it derives its schema.
     pub(super) has_schema: bool,
     pub(super) shape: Option<Shape>,
+    /// The last name of its type, without what may be around it; none if it has no name.
+    pub(super) type_name: Option<String>,
 }
 
 /// What a Rust type becomes in JSON, where its name tells.
@@ -284,6 +286,7 @@ impl Finder {
                 is_unnamed: field.ident.is_none(),
                 has_schema: around.derives_schema() || around.has_unknown,
                 shape,
+                type_name: name_of(&field.ty, 0),
             });
             self.add(kind, &field.attrs, field, field.ident.as_ref());
         }
@@ -320,6 +323,21 @@ fn mark_roots(items: &[Item], found: &mut [Subject]) {
                 subject.is_kind = true;
             }
         }
+    }
+}
+
+/// The last name of a type, or of the one in an `Option` or a pointer.
+fn name_of(of: &Type, depth: usize) -> Option<String> {
+    let Type::Path(path) = of else { return None };
+    let last = path.path.segments.last()?;
+    match (&last.arguments, last.ident.to_string().as_str()) {
+        (syn::PathArguments::AngleBracketed(arguments), "Option" | "Box" | "Arc" | "Rc") if depth < 8 => {
+            match arguments.args.first()? {
+                syn::GenericArgument::Type(inner) => name_of(inner, depth + 1),
+                _ => None,
+            }
+        }
+        (_, name) => Some(name.strip_prefix("r#").unwrap_or(name).to_owned()),
     }
 }
 

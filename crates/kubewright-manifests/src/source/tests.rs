@@ -307,6 +307,38 @@ fn files_of_test_modules_are_left_out() {
     assert_eq!(texts, ["+kubebuilder:rbac:verbs=list", "+kubebuilder:rbac:verbs=get"]);
 }
 
+#[test]
+fn markers_on_types_that_are_flattened_are_lost() {
+    let text = "
+        #[derive(JsonSchema)]
+        struct Outer { #[serde(flatten)] inner: Option<Box<api::Inner>>, whole: Whole }
+        /// +kubebuilder:validation:XValidation:rule=true
+        #[derive(JsonSchema)]
+        struct Inner {
+            /// +kubebuilder:validation:Minimum=1
+            size: u8
+        }
+        /// +kubebuilder:validation:XValidation:rule=true
+        #[derive(JsonSchema)]
+        struct Whole { size: u8 }";
+    let sources = sources(text);
+    let found = sources.check();
+    let [diagnostic] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((diagnostic.code.as_str(), diagnostic.is_error()), ("flattened-type", false));
+    let Place::File { range, .. } = &diagnostic.place else { panic!("{:?}", diagnostic.place) };
+    assert_eq!(&text[range.clone()], "+kubebuilder:validation:XValidation:rule=true");
+    assert!(range.start < text.find("Inner {").unwrap());
+    assert!(diagnostic.message.contains("`Outer.inner` flattens `Inner`"), "{}", diagnostic.message);
+    assert_eq!(wrong(&text.replace("#[serde(flatten)]", "")), []);
+}
+
+#[test]
+fn what_is_said_of_a_package_is_said_to_do_nothing() {
+    let (code, at, help) = one("//! +groupName=example.com\nfn main() {}");
+    assert_eq!((code.as_str(), at.as_str()), ("no-effect", "+groupName=example.com"));
+    assert!(help.contains("#[kube(group = "), "{help}");
+}
+
 /// The text at the place of a doc comment.
 fn resolved(
     text: &str,

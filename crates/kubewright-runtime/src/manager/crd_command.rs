@@ -31,10 +31,18 @@ pub(super) struct CrdCommand {
     #[arg(long, value_name = "BYTES")]
     max_desc_len: Option<usize>,
 
+    /// The same for the types whose schemas have this name, or one that begins so if a `*` stands at the end. May be repeated.
+    #[arg(long, value_name = "NAME=BYTES", value_parser = description_limit)]
+    max_desc_len_of: Vec<(String, usize)>,
+
     /// Whether the metadata of embedded objects keeps name, namespace, labels, annotations and finalizers. By default it
     /// does, but not with --compat controller-gen.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     embedded_object_meta: Option<bool>,
+
+    /// What spec.preserveUnknownFields says with --compat controller-gen; left out by default. API servers refuse true.
+    #[arg(long, value_name = "BOOL")]
+    preserve_unknown_fields: Option<bool>,
 
     /// Allow floats with --compat controller-gen. Without it they are allowed anyway.
     #[arg(long)]
@@ -91,15 +99,29 @@ impl CrdCommand {
         if let Some(length) = self.max_desc_len {
             options.schema.max_description_length = Some(length);
         }
+        for (name, bytes) in &self.max_desc_len_of {
+            match name.strip_suffix('*') {
+                Some(prefix) => options.schema.description_limits.set_prefix(prefix, *bytes),
+                None => options.schema.description_limits.set_type(name, *bytes),
+            }
+        }
         if let Some(generated) = self.embedded_object_meta {
             options.schema.generate_embedded_object_meta = Some(generated);
         }
+        options.preserve_unknown_fields = self.preserve_unknown_fields.or(options.preserve_unknown_fields);
         options.schema.allow_dangerous_types |= self.allow_dangerous_types;
         if let Some(version) = &self.tool_version {
             options.tool_version = Some(version.clone()).filter(|version| !version.is_empty());
         }
         options
     }
+}
+
+fn description_limit(text: &str) -> std::result::Result<(String, usize), String> {
+    let limit = text.rsplit_once('=').and_then(|(name, bytes)| Some((name.to_owned(), bytes.parse().ok()?)));
+    limit.ok_or_else(|| {
+        "it is not the name of a type and a number of bytes, as in `io.k8s.api.core.*=0`".to_owned()
+    })
 }
 
 fn report(generated: &Generated) -> Result<()> {
@@ -130,13 +152,23 @@ mod tests {
         let changed = command(&[
             "--compat=controller-gen",
             "--max-desc-len=0",
+            "--max-desc-len-of=io.k8s.*=0",
+            "--max-desc-len-of=CacheSpec=60",
             "--embedded-object-meta=true",
+            "--preserve-unknown-fields=false",
             "--allow-dangerous-types",
             "--tool-version=",
         ]);
         assert_eq!(changed.schema.style, Style::ControllerGen);
         assert_eq!(changed.schema.max_description_length, Some(0));
         assert_eq!(changed.schema.generate_embedded_object_meta, Some(true));
+        assert_eq!(changed.preserve_unknown_fields, Some(false));
+        let limits = &changed.schema.description_limits;
+        assert_eq!(
+            limits.iter().collect::<Vec<_>>(),
+            [("io.k8s.*".to_owned(), 0), ("CacheSpec".to_owned(), 60)]
+        );
+        assert!(CrdCommand::try_parse_from(["crd", "--max-desc-len-of=CacheSpec"]).is_err());
         assert!(changed.schema.allow_dangerous_types);
         assert_eq!(changed.tool_version, None);
     }

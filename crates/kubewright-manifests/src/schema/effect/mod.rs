@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{
-    KindMarker, Options, docs,
+    KindMarker, MARKER_OF_KIND, Options, docs,
     faults::Faults,
     generate::Generated,
     kind,
@@ -345,12 +345,12 @@ impl<'a> Effects<'a> {
             let site = Site::of_type(name);
             self.warn(
                 Placed { marker, site: &site },
-                "marker-of-kind",
+                MARKER_OF_KIND,
                 format!(
                     "`{}` is about a custom resource, and `{name}` is neither one nor the spec of this one",
                     marker.name
                 ),
-                "move it to the spec; it is no fault if the type is also the spec of another resource",
+                "move it to the spec",
             );
         }
     }
