@@ -84,6 +84,8 @@ pub struct Built {
     pub origins: Vec<Origin>,
     /// What is wrong.
     pub diagnostics: Vec<Diagnostic>,
+    /// The types that speak for the versions of the kind, as their schemas name them.
+    pub(super) kind_types: BTreeSet<String>,
 }
 
 // === impl CrdBuilder ===
@@ -185,6 +187,7 @@ impl CrdBuilder {
         if conversion.is_empty() && compiled.len() > 1 {
             conversion.extend(self.usual_conversion());
         }
+        let kind_types = compiled.iter().map(|(version, _)| version.type_name.clone()).collect();
         let (versions, origins): (Vec<_>, Vec<_>) = compiled.into_iter().unzip();
         let document = self.document(&versions, &conversion, &mut diagnostics);
         let definition = serde_json::from_value(document.clone()).unwrap_or_else(|error| {
@@ -206,7 +209,7 @@ impl CrdBuilder {
         // What the types of several versions share is found in each of them.
         let mut seen = BTreeSet::new();
         diagnostics.retain(|found| seen.insert(format!("{found:?}")));
-        Built { document, definition, origins, diagnostics }
+        Built { document, definition, origins, diagnostics, kind_types }
     }
 
     fn add(&mut self, source: Source) {
@@ -318,6 +321,11 @@ impl CrdBuilder {
         spec.insert("names".to_owned(), agreed.names.clone());
         spec.insert("scope".to_owned(), agreed.scope.as_str().into());
         spec.insert("versions".to_owned(), versions.into());
+        if let Some(preserve) = self.options.preserve_unknown_fields
+            && style == Style::ControllerGen
+        {
+            spec.insert("preserveUnknownFields".to_owned(), preserve.into());
+        }
         if let Some(webhook) = webhook {
             spec.insert("conversion".to_owned(), webhook.to_value());
         }

@@ -1,11 +1,13 @@
+use std::collections::BTreeSet;
+
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Built;
 use crate::{
-    diagnostic::{Diagnostic, Severity},
-    schema::Origin,
+    diagnostic::{Diagnostic, Place, Severity},
+    schema::{MARKER_OF_KIND, Origin},
 };
 
 /// The CRDs of an operator, and all that is known of them.
@@ -49,12 +51,19 @@ impl FromIterator<Built> for Generated {
     fn from_iter<I: IntoIterator<Item = Built>>(built: I) -> Self {
         let mut built: Vec<Built> = built.into_iter().collect();
         built.sort_by_cached_key(Built::name);
+        let kind_types: BTreeSet<String> =
+            built.iter().flat_map(|one| one.kind_types.iter().cloned()).collect();
         let mut all = Self::default();
         for one in built {
             all.documents.push(one.document);
             all.origins.push(one.origins);
             all.diagnostics.extend(one.diagnostics);
         }
+        // The spec of one kind may be part of another, in which its markers about the kind mean nothing, and need not.
+        all.diagnostics.retain(|found| match &found.place {
+            Place::Doc { type_name, .. } => found.code != MARKER_OF_KIND || !kind_types.contains(type_name),
+            _ => true,
+        });
         all
     }
 }

@@ -145,7 +145,7 @@ fn webhook(marker: &Marker) -> ConversionWebhook {
     if let Some(port) = marker.argument("servicePort").and_then(Value::as_i64) {
         webhook = webhook.port(i32::try_from(port).unwrap_or(i32::MAX));
     }
-    if let Some(versions) = marker.argument("conversionReviewVersions").and_then(Value::as_array) {
+    if let Some(versions) = marker.argument("reviewVersions").and_then(Value::as_array) {
         webhook = webhook.review_versions(versions.iter().filter_map(Value::as_str));
     }
     if let Some(certificate) = text("injectCAFrom") {

@@ -7,14 +7,15 @@ use std::{
 };
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube_core::{CustomResourceExt, Resource, object::HasSpec};
-use schemars::JsonSchema;
+use kube_core::{CustomResourceExt, Resource, object::HasSpec, schema::StructuralSchemaRewriter};
+use schemars::{JsonSchema, Schema, transform::Transform};
+use serde_json::{Map, Value};
 
 use super::{
     CrdOptions, conversion::ConversionWebhook, markers, native, root, statement::Statement, version::Version,
 };
 use crate::{
-    diagnostic::{Diagnostic, Severity},
+    diagnostic::{Diagnostic, Place},
     schema::{self, KindMarker, Origin},
 };
 
@@ -52,6 +53,8 @@ pub(super) struct Source {
     /// The name of the type that speaks for the kind, as its schema has it.
     type_name: fn() -> Cow<'static, str>,
     native: Option<fn() -> CustomResourceDefinition>,
+    /// The schemas of all types below, each without those it refers to.
+    definitions: fn() -> Map<String, Value>,
 }
 
 // === impl Source ===
@@ -69,6 +72,7 @@ impl Source {
             spec: Some(schema::compile::<K::Spec>),
             type_name: K::Spec::schema_name,
             native: Some(K::crd),
+            definitions: schema::definitions::<K>,
         }
     }
 
@@ -84,6 +88,7 @@ impl Source {
             spec: None,
             type_name: T::schema_name,
             native: None,
+            definitions: schema::definitions::<T>,
         }
     }
 
@@ -113,25 +118,38 @@ impl Source {
         match self.native.map(|definition| catch_unwind(AssertUnwindSafe(definition))) {
             None => {}
             Some(Ok(definition)) => native::apply(definition, &mut version),
-            Some(Err(panic)) => diagnostics.push(derive_panicked(&*panic, &self.kind, &version)),
+            Some(Err(panic)) => diagnostics.push(self.derive_panicked(&*panic, &version)),
         }
         (version, compiled.origins)
     }
-}
 
-/// kube's derive makes a schema of its own when it is asked for the rest, and panics on types that it has no schema for,
-/// internally tagged enums among them.
-fn derive_panicked(panic: &(dyn Any + Send), kind: &str, version: &Version) -> Diagnostic {
-    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref().copied());
-    Diagnostic {
-        severity: Severity::Error,
-        code: "derive-panicked".to_owned(),
-        message: format!("`{kind}::crd()` of kube's derive panicked: {}", text.unwrap_or("no reason given")),
-        place: version.place(),
-        help: vec![
-            "write `schema = \"disabled\", derive = \"JsonSchema\"` in `#[kube(..)]`, so that kube makes no schema; the \
-             one that is used here is not kube's"
-                .to_owned(),
-        ],
+    /// kube's derive makes a schema of its own when it is asked for the rest, and panics on types that it has no schema for,
+    /// internally tagged enums among them.
+    fn derive_panicked(&self, panic: &(dyn Any + Send), version: &Version) -> Diagnostic {
+        let reason =
+            panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref().copied());
+        let reason = reason.unwrap_or("it gave no reason");
+        let kind = &self.kind;
+        let (message, place) = match self.panicking_type() {
+            Some(name) => {
+                let place =
+                    Place::Doc { type_name: name.clone(), field: None, marker: String::new(), range: 0..0 };
+                (format!("kube's derive of {kind} has no schema for `{name}` and panics: {reason}"), place)
+            }
+            None => (format!("`{kind}::crd()` of kube's derive panicked: {reason}"), version.place()),
+        };
+        Diagnostic::error("derive-panicked", message, place).with_help(format!(
+            "write `schema = \"disabled\", derive = \"JsonSchema\"` in the `#[kube(..)]` of {kind}, so that kube makes no \
+             schema; the one that is used here is not kube's"
+        ))
+    }
+
+    /// The first type on whose schema alone kube's derive panics.
+    fn panicking_type(&self) -> Option<String> {
+        (self.definitions)().into_iter().find_map(|(name, schema)| {
+            let mut schema = Schema::try_from(schema).ok()?;
+            let rewrite = AssertUnwindSafe(|| StructuralSchemaRewriter.transform(&mut schema));
+            catch_unwind(rewrite).is_err().then_some(name)
+        })
     }
 }

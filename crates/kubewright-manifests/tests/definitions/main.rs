@@ -6,6 +6,7 @@
 #![allow(dead_code, reason = "the types are there for their schemas")]
 
 mod columns;
+mod compatibility;
 #[path = "../our_style/mod.rs"]
 mod our_style;
 mod versions;
@@ -20,15 +21,22 @@ use kubewright_manifests::{
 /// Compares with the file `name` of the case `case`.
 #[track_caller]
 fn assert_recorded(case: &str, name: &str, builder: CrdBuilder) {
+    our_style::assert_unchanged(&format!("{case}-{}", name.trim_end_matches(".yaml")), builder.clone());
+    assert_recorded_run(case, "crd", name, builder, CrdOptions::controller_gen());
+}
+
+/// Compares what these options make with the file `name` of a run of the case.
+#[track_caller]
+fn assert_recorded_run(case: &str, run: &str, name: &str, builder: CrdBuilder, options: CrdOptions) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../conformance/controller-gen/cases")
         .join(case)
-        .join("expected/crd")
+        .join("expected")
+        .join(run)
         .join(name);
     let recorded =
         fs::read_to_string(&file).unwrap_or_else(|error| panic!("{} is not there: {error}", file.display()));
-    our_style::assert_unchanged(&format!("{case}-{}", name.trim_end_matches(".yaml")), builder.clone());
-    let built = builder.options(CrdOptions::controller_gen()).build();
+    let built = builder.options(options).build();
     assert!(built.diagnostics.is_empty(), "{:#?}", built.diagnostics);
     let ours = yaml::stream([&built.document]);
     if ours != recorded {

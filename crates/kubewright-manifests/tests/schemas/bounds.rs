@@ -2,6 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use kubewright_manifests::{
+    Style,
+    schema::{Options, compile},
+    yaml,
+};
 use schemars::JsonSchema;
 
 use crate::assert_recorded;
@@ -102,6 +107,18 @@ struct ExtremeSpec {
 #[test]
 fn bounds_of_64_bits() {
     assert_recorded::<ExtremeSpec>("bounds", "extremes");
+    let yaml = |style| {
+        let mut options = Options::default();
+        options.style = style;
+        yaml::stream([&compile::<ExtremeSpec>(&options).schema])
+    };
+    // controller-gen reads bounds as floats.
+    let theirs = yaml(Style::ControllerGen);
+    assert!(theirs.contains("maximum: 9223372036854776000\n"), "{theirs}");
+    assert!(theirs.contains("minimum: -9.223372036854776e+18\n"), "{theirs}");
+    let ours = yaml(Style::Kubewright);
+    assert!(ours.contains("maximum: 9223372036854775807\n"), "{ours}");
+    assert!(ours.contains("minimum: -9223372036854775808\n"), "{ours}");
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod scanner;
 mod text;
 mod value;
 
+pub(crate) use number::whole;
 pub use print::print;
 pub(super) use value::{Parser, list_of};
 

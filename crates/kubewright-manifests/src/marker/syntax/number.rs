@@ -36,11 +36,17 @@ pub(super) fn integer(text: &str) -> Option<Value> {
 
 /// A finite number; whole ones without a fraction, as Go's JSON has them.
 fn json(number: f64) -> Option<Value> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if number.fract() == 0.0 && number.abs() <= EXACT {
-        return Some(Value::from(number as i64));
+    Number::from_f64(number).map(|number| whole(&number))
+}
+
+/// The number as an integer, if it is one that fits 64 bits.
+pub(crate) fn whole(number: &Number) -> Value {
+    const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+    match number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0) {
+        Some(float) if float.abs() < TWO_TO_63 || float == -TWO_TO_63 => (float as i64).into(),
+        Some(float) if float > 0.0 && float < 2.0 * TWO_TO_63 => (float as u64).into(),
+        _ => number.clone().into(),
     }
-    Number::from_f64(number).map(Value::Number)
 }
 
 /// Go allows an underscore between two digits, or between the prefix of a base and a digit.
@@ -112,6 +118,9 @@ mod tests {
             ("1_000", json!(1000)),
             ("9223372036854775807", json!(9223372036854775807_i64)),
             ("18446744073709551615", json!(18446744073709551615_u64)),
+            ("1e18", json!(1_000_000_000_000_000_000_i64)),
+            ("-9223372036854775808", json!(i64::MIN)),
+            ("-9.223372036854775808e18", json!(i64::MIN)),
             ("1e300", json!(1e300)),
             ("1e-999", json!(0)),
         ] {

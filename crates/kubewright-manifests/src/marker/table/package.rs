@@ -15,7 +15,7 @@ pub(super) static ROWS: &[Definition] = &[
         PACKAGE,
         OptionalValue(Text),
         Package(P::GroupName),
-        "The API group. In Rust it stands with each kind.",
+        "The API group of the package. In Rust each kind says it, in an attribute that the compiler wants.",
     )
     .example("+groupName=cache.example.com")
     .native("#[kube(group = \"cache.example.com\")]"),
@@ -24,7 +24,7 @@ pub(super) static ROWS: &[Definition] = &[
         PACKAGE,
         Value(Text),
         Package(P::VersionName),
-        "The version of the API. In Rust it stands with each kind.",
+        "The version of the package. In Rust each kind says it, in an attribute that the compiler wants.",
     )
     .example("+versionName=v1")
     .native("#[kube(version = \"v1\")]"),
@@ -33,7 +33,7 @@ pub(super) static ROWS: &[Definition] = &[
         PACKAGE,
         Nothing,
         Package(P::Skip),
-        "No CRDs are made of the kinds of this package.",
+        "Leaves out the kinds of the package. In Rust what the operator does not register is not generated.",
     ),
     Definition::new(
         "kubebuilder:validation:Optional",
@@ -47,6 +47,6 @@ pub(super) static ROWS: &[Definition] = &[
         PACKAGE,
         Nothing,
         Package(P::RequiredFields),
-        "Fields must be there unless they are marked as optional; this is the default.",
+        "Fields must be there unless they are marked as optional. In Rust that is so of every field that is no `Option` and has no `#[serde(default)]`.",
     ),
 ];

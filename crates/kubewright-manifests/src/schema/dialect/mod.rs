@@ -51,6 +51,9 @@ pub(super) const FORMATS: [&str; 31] = [
     "uuid5",
 ];
 
+/// Formats that schemars gives to types of Rust, of which nobody has to be told that API servers do not check them.
+const OF_RUST_TYPES: [&str; 5] = ["duration", "ip", "partial-date-time", "partial-time", "zoned-date-time"];
+
 /// Keywords that say nothing about what the API server accepts.
 const ANNOTATIONS: [&str; 11] = [
     "$schema",
@@ -142,8 +145,8 @@ impl Dialect<'_> {
                 // A default of null is what the API server takes for no default.
                 "default" if value.is_null() => {}
                 "format" => {
-                    if value.as_str().is_some_and(|format| self.keeps_format(format)) {
-                        node.set("format", value.clone());
+                    if let Some(format) = value.as_str() {
+                        self.format(format, node, site);
                     }
                 }
                 "required" => node.required.extend(texts(value)),
@@ -213,8 +216,23 @@ impl Dialect<'_> {
 
     /// Rust's own number formats are read by [`numbers`](Self::numbers). Of the others, those that the API server does not
     /// know are of no use; and what it knows as `duration` is Go's text form, not the ISO 8601 of Rust's types.
-    fn keeps_format(&self, format: &str) -> bool {
-        (FORMATS.contains(&format) && format != "duration") || numbers::is_rust_format(format)
+    fn format(&mut self, format: &str, node: &mut Node, site: &Site) {
+        if (FORMATS.contains(&format) && format != "duration") || numbers::is_rust_format(format) {
+            node.set("format", format);
+        } else if !OF_RUST_TYPES.contains(&format) {
+            let kept = match self.style {
+                Style::Kubewright => "it is left out",
+                Style::ControllerGen => "it is left out, other than that of a marker",
+            };
+            self.faults.warning(
+                "unknown-format",
+                site,
+                format!(
+                    "API servers do not know the format `{format}` of `{site}` and check nothing: {kept}"
+                ),
+                "say it with `#[schemars(regex(pattern = ..))]` or `+kubebuilder:validation:Pattern`",
+            );
+        }
     }
 }
 

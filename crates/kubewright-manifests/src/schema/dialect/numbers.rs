@@ -15,11 +15,12 @@
 //! | `i128`, `u128` | no format, `u128` from 0 | no format |
 //! | `f32`, `f64` | number, float or double | refused, or number |
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use super::Dialect;
 use crate::{
     Style,
+    marker::syntax::whole,
     schema::node::{Node, Site},
 };
 
@@ -125,14 +126,5 @@ fn exclusive(
     if inclusive.is_none_or(|inclusive| number.as_f64().is_some_and(|number| is_tighter(number, inclusive))) {
         node.set(bound, whole(number));
         node.set(keyword, true);
-    }
-}
-
-/// `0.0` is what a Rust attribute may say for 0.
-fn whole(number: &Number) -> Value {
-    match number.as_f64() {
-        #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
-        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 1e15 => (float as i64).into(),
-        _ => number.clone().into(),
     }
 }

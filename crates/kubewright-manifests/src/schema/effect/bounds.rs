@@ -1,6 +1,6 @@
 //! Limits of numbers and of sizes.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::{Effects, Placed};
 use crate::{
@@ -52,6 +52,7 @@ impl Effects<'_> {
                 return;
             }
         }
+        let value = if self.options.style == Style::ControllerGen { as_float(value) } else { value };
         self.set(node, keyword, value, placed);
     }
 
@@ -148,5 +149,14 @@ impl Effects<'_> {
             );
         }
         is_number
+    }
+}
+
+/// controller-gen reads bounds as floats, and writes the digits of those: for the largest integer one that is larger.
+fn as_float(value: Value) -> Value {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value.as_f64().filter(|float| float.abs() > EXACT).and_then(Number::from_f64) {
+        Some(float) => float.into(),
+        None => value,
     }
 }

@@ -31,6 +31,16 @@ impl Effects<'_> {
         };
         let required =
             || find(markers, SchemaEffect::Required).or(find(markers, SchemaEffect::RequiredNotEmpty));
+        if self.options.style == Style::Kubewright
+            && let (Some(optional), Some(required)) = (find(markers, SchemaEffect::Optional), required())
+        {
+            self.warn(
+                Placed { marker: required, site },
+                "optional-and-required",
+                format!("`{site}` is said to be both optional and required, by `{}` as well", optional.name),
+                "leave one of the two out",
+            );
+        }
         let (is_required, marker) = if let Some(marker) = of_kubebuilder(SchemaEffect::Optional) {
             (false, marker)
         } else if let Some(marker) = of_kubebuilder(SchemaEffect::Required) {

@@ -38,6 +38,18 @@ impl Effects<'_> {
     }
 
     pub(super) fn format(&mut self, node: &mut Node, placed: Placed<'_>) {
+        // controller-gen writes it on any type, where no API server looks at it.
+        if self.options.style == Style::Kubewright
+            && matches!(self.kind(node).as_deref(), Some("array" | "object" | "boolean"))
+        {
+            let found = self.describe(node);
+            self.refuse(
+                placed,
+                "wrong-type",
+                format!("`{}` is about a text or a number, but `{}` is {found}", placed.name(), placed.site),
+            );
+            return;
+        }
         if self.options.style == Style::Kubewright
             && let Some(format) = placed.marker.value().and_then(Value::as_str)
             && !FORMATS.contains(&format)

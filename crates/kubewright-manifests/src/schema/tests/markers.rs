@@ -180,7 +180,8 @@ fn whether_a_field_may_be_left_out() {
         /// +nullable
         g: Option<String>,
     }
-    let schema = ours::<Fields>();
+    // Two of the fields say both.
+    let schema = compile::<Fields>(&Options::default()).schema;
     assert_eq!(schema["required"], json!(["a", "c", "e"]));
     assert_eq!(schema["properties"]["e"], json!({"type": "string", "minLength": 1}));
     assert_eq!(schema["properties"]["g"], json!({"type": "string", "nullable": true}));
@@ -515,4 +516,31 @@ fn a_title_is_said_once() {
         size: i32,
     }
     assert_eq!(faults::<Outer>(), [fault("contradiction", "Size")]);
+}
+
+#[test]
+fn optional_and_required_at_once_is_told() {
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    struct Both {
+        /// +optional
+        /// +required
+        size: Option<i32>,
+    }
+    assert_eq!(faults::<Both>(), [fault("optional-and-required", "+required")]);
+    let compiled = compile::<Both>(&Options::default());
+    assert_eq!(compiled.diagnostics[0].severity, Severity::Warning);
+    assert_eq!(compiled.schema.get("required"), None);
+    assert_eq!(go::<Both>().get("required"), None);
+}
+
+#[test]
+fn a_format_is_of_a_text_or_a_number() {
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    struct Formats {
+        /// +kubebuilder:validation:Format=date
+        list: Vec<String>,
+        /// +kubebuilder:validation:Format=int64
+        size: i32,
+    }
+    assert_eq!(faults::<Formats>(), [fault("wrong-type", "date")]);
 }

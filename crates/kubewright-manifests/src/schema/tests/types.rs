@@ -13,6 +13,7 @@ use k8s_openapi::{
 };
 
 use super::*;
+use crate::diagnostic::Place;
 
 #[test]
 fn an_option_is_not_nullable() {
@@ -260,17 +261,37 @@ fn the_descriptions_of_some_types_can_be_limited() {
         /// The template. It is ours.
         template: PodTemplateSpec,
     }
-    let options = Options {
-        max_description_length_of: [("io.k8s.".to_owned(), 0), ("io.k8s.api.core.v1.PodSpec".to_owned(), 20)]
-            .into(),
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.description_limits.set_module("k8s_openapi", 0);
+    options.description_limits.set_module("k8s_openapi::api::core::v1::PodSpec", 20);
     let schema = checked::<Embeds>(&options);
     let template = &schema["properties"]["template"];
     assert_eq!(template["description"], "The template. It is ours.");
     let containers = &template["properties"]["spec"]["properties"]["containers"];
     assert_eq!(containers["description"], "List of containers...");
     assert_eq!(containers["items"]["properties"]["image"].get("description"), None);
+}
+
+#[test]
+fn a_format_that_is_lost_is_told() {
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "for its schema")]
+    struct Formatted {
+        #[schemars(extend("format" = "semver"))]
+        version: String,
+        #[schemars(extend("format" = "uuid"))]
+        known: String,
+        /// Rust gives it a format of its own.
+        address: std::net::IpAddr,
+    }
+    let compiled = compile::<Formatted>(&Options::default());
+    let [found] = compiled.diagnostics.as_slice() else { panic!("{:?}", compiled.diagnostics) };
+    assert_eq!((found.code.as_str(), found.is_error()), ("unknown-format", false));
+    let Place::Doc { type_name, field, .. } = &found.place else { panic!("{:?}", found.place) };
+    assert_eq!((type_name.as_str(), field.as_deref()), ("Formatted", Some("version")));
+    assert!(found.message.contains("`semver` of `Formatted.version`"), "{}", found.message);
+    assert_eq!(compiled.schema["properties"]["version"], json!({"type": "string"}));
+    assert_eq!(compiled.schema["properties"]["known"]["format"], "uuid");
 }
 
 #[test]
