@@ -109,7 +109,8 @@ pub(crate) fn served(crd: &Object) -> Vec<Arc<Served>> {
         .collect()
 }
 
-const VERBS: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+/// In the order in which a real server lists them.
+const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
 fn subresources(version: &Value, group: &str, name: &str, kind: &str) -> Vec<Subresource> {
     let verbs = ["get", "patch", "update"].map(str::to_owned).to_vec();

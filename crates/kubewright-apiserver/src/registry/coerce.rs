@@ -1,10 +1,26 @@
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::Served;
 use crate::{
     defaults,
     types::{Type, Types, canonical, strict},
 };
+
+/// Writes whole numbers without a fraction, as Go does whatever they were written like.
+fn write_integers(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let whole = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 1e15);
+            #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
+            if let Some(float) = whole {
+                *number = Number::from(float as i64);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(write_integers),
+        Value::Object(fields) => fields.values_mut().for_each(write_integers),
+        _ => {}
+    }
+}
 
 impl Served {
     /// The Go type of a built-in kind.
@@ -43,6 +59,7 @@ impl Served {
     pub(crate) fn coerce(&self, object: &mut Value, keep_nulls: bool) -> Vec<String> {
         match &self.custom {
             Some(custom) => {
+                write_integers(object);
                 let unknown = custom.coerce(object, keep_nulls);
                 unknown.iter().map(|path| format!("unknown field {path:?}")).collect()
             }

@@ -106,7 +106,15 @@ impl Registry {
     pub(crate) fn seed(&self, mut object: Value) {
         let Ok(request) = self.internal_request(&object) else { return };
         self.wipe_system_fields(&mut object);
+        let status = object.get("status").cloned();
         request.served.strategy.prepare_create(&request.served, &mut object);
+        if let Some(mut status) = status {
+            let conditions = status.get_mut("conditions").and_then(Value::as_array_mut);
+            for condition in conditions.into_iter().flatten() {
+                condition["lastTransitionTime"] = self.now();
+            }
+            metadata::as_map(&mut object).insert("status".to_owned(), status);
+        }
         // The store is empty, so nothing is in the way.
         let _ = self.store.create(&request.served.bucket, &request.key(), object);
     }
@@ -152,7 +160,11 @@ impl Registry {
     /// Refuses what cannot be created at the moment, whatever it is.
     fn admit_create(&self, request: &Request, object: &Value) -> Result<(), Status> {
         if request.served.definition.namespaced {
-            self.require_namespace(request, metadata::name(object))?;
+            let name = match metadata::name(object) {
+                "" => metadata::text(object, "generateName"),
+                name => name,
+            };
+            self.require_namespace(request, name)?;
         }
         if let Some(custom) = &request.served.custom
             && custom.terminating
@@ -195,7 +207,6 @@ impl Registry {
             None => ErrorList::new(),
         };
         if let Some(custom) = &served.custom {
-            request.warnings.extend(names::finalizer_warnings(meta, None));
             let kind_errors = kind_errors(served, object);
             errors = custom.validate(kind_errors, errors, object, None, false, &request.warnings);
         }
@@ -204,7 +215,9 @@ impl Registry {
             errors.extend(validation::create(&definition.group, &definition.plural, object));
         }
         Status::check(&group_kind(served, object), metadata::name(object), &errors)?;
-        if served.custom.is_none() {
+        if served.custom.is_some() {
+            request.warnings.extend(names::finalizer_warnings(meta, None));
+        } else {
             let warnings = validation::warnings(&definition.group, &definition.plural, object, None);
             request.warnings.extend(warnings);
         }

@@ -15,7 +15,7 @@ use crate::{
 pub(crate) enum Deleted {
     /// The object is gone; the success `Status` that says so.
     Gone(Value),
-    /// The object is about to go: finalizers or a grace period hold it back.
+    /// The object: it is about to go, held back by finalizers or a grace period, or of a kind that answers with it.
     Going(Presented),
 }
 
@@ -33,23 +33,29 @@ impl Registry {
         loop {
             let current = self.store.get(&served.bucket, &key).ok_or_else(|| request.not_found())?;
             served.strategy.allow_delete(request)?;
+            if options.orphan_dependents.is_none() && options.propagation_policy.is_none() {
+                request.warnings.extend(served.strategy.delete_warning(served));
+            }
             self.check_preconditions(request, options, current.value())?;
-            let held = self.mark_deleted(served, options, current.value());
-            let result = match held {
-                Some(held) if options.dry_run => return Ok(Deleted::Going(Presented::Made(held))),
-                Some(held) => self
-                    .store
-                    .replace(&served.bucket, &key, current.revision(), held)
-                    .map(|object| (Deleted::Going(served.present(&object)), None)),
-                None => {
-                    let uid = metadata::uid(current.value());
-                    let status = Status::deleted(&served.group_resource(), &request.name, uid);
-                    if options.dry_run {
-                        return Ok(Deleted::Gone(status));
-                    }
-                    let removed = self.store.remove(&served.bucket, &key, current.revision());
-                    removed.map(|removed| (Deleted::Gone(status), Some(removed)))
+            let (marked, is_held) = self.mark_deleted(served, options, current.value());
+            let result = if is_held {
+                if options.dry_run {
+                    return Ok(Deleted::Going(Presented::Made(marked)));
                 }
+                let replaced = self.store.replace(&served.bucket, &key, current.revision(), marked);
+                replaced.map(|object| (Deleted::Going(served.present(&object)), None))
+            } else if options.dry_run {
+                return Ok(gone(request, &current, marked));
+            } else if served.strategy.grace_period(current.value(), None).is_some() {
+                // What has a grace period is marked before it goes, even if that is over.
+                let replaced = self.store.replace(&served.bucket, &key, current.revision(), marked);
+                replaced.and_then(|last| {
+                    let removed = self.store.remove(&served.bucket, &key, last.revision())?;
+                    Ok((Deleted::Going(served.present(&last)), Some(removed)))
+                })
+            } else {
+                let removed = self.store.remove(&served.bucket, &key, current.revision());
+                removed.map(|removed| (gone(request, &removed, marked), Some(removed)))
             };
             match result {
                 Ok((deleted, removed)) => {
@@ -116,11 +122,12 @@ impl Registry {
         Err(Status::conflict(&kind, &request.name, &why))
     }
 
-    /// The object as it stays behind, or `None` if nothing holds it back.
-    fn mark_deleted(&self, served: &Served, options: &DeleteOptions, current: &Value) -> Option<Value> {
+    /// The object with the marks of its deletion, and whether something holds it back.
+    fn mark_deleted(&self, served: &Served, options: &DeleteOptions, current: &Value) -> (Value, bool) {
         let mut object = current.clone();
         let grace = served.strategy.grace_period(current, options.grace_period_seconds);
-        let finalizers = garbage_collection_finalizers(options, current);
+        let orphans = served.strategy.orphans_by_default(served);
+        let finalizers = garbage_collection_finalizers(options, current, orphans);
         set_finalizers(&mut object, &finalizers);
 
         let was_deleting = metadata::is_deleting(current);
@@ -136,10 +143,11 @@ impl Registry {
                 // The deletion of a definition is an affair of its own, which counts neither time nor generation.
                 metadata::set(&mut object, "deletionTimestamp", Some(self.now()));
                 crd::mark_terminating(&mut object, &self.now());
-                return Some(object);
+                return (object, true);
             }
             self.set_deletion(&mut object, grace.unwrap_or_default());
             if served.strategy == super::strategy::Strategy::Namespace {
+                metadata::set(&mut object, "deletionGracePeriodSeconds", None);
                 metadata::child(metadata::as_map(&mut object), "status")
                     .insert("phase".to_owned(), Value::from("Terminating"));
             }
@@ -154,7 +162,7 @@ impl Registry {
             || metadata::grace_period(&object).unwrap_or_default() > 0
             || (served.strategy == super::strategy::Strategy::Namespace
                 && spec_finalizers.is_some_and(|finalizers| !finalizers.is_empty()));
-        is_held.then_some(object)
+        (object, is_held)
     }
 
     fn set_deletion(&self, object: &mut Value, grace: i64) {
@@ -212,14 +220,31 @@ impl Registry {
     }
 }
 
+/// The answer for an object that is removed at once, or would be.
+fn gone(request: &Request, object: &Arc<Object>, marked: Value) -> Deleted {
+    let served = &request.served;
+    if !served.strategy.returns_deleted(served) {
+        let uid = metadata::uid(object.value());
+        return Deleted::Gone(Status::deleted(&served.group_resource(), &request.name, uid));
+    }
+    if served.strategy.grace_period(object.value(), None).is_some() {
+        return Deleted::Going(Presented::Made(marked));
+    }
+    Deleted::Going(served.present(object))
+}
+
 /// The finalizers of an object whose deletion is asked for with these options.
-fn garbage_collection_finalizers(options: &DeleteOptions, object: &Value) -> Vec<String> {
+fn garbage_collection_finalizers(
+    options: &DeleteOptions,
+    object: &Value,
+    orphans_by_default: bool,
+) -> Vec<String> {
     let had = metadata::finalizers(object);
     let policy = options.propagation_policy.as_deref();
     let orphans = match (options.orphan_dependents, policy) {
         (Some(orphans), _) => orphans,
         (None, Some(policy)) => policy == "Orphan",
-        (None, None) => had.contains(&ORPHAN),
+        (None, None) => had.contains(&ORPHAN) || (orphans_by_default && !had.contains(&FOREGROUND)),
     };
     let foreground = match (options.orphan_dependents, policy) {
         (Some(_), _) => false,

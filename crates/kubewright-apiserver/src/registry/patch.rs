@@ -1,6 +1,7 @@
 use bytes::Bytes;
 use jiff::Timestamp;
 use kubewright_schema::error::go;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::{Request, metadata};
@@ -38,7 +39,9 @@ impl Patch {
     /// # Errors
     /// 415 for a kind of patch that the resource does not take, 400 for a configuration that cannot be read.
     pub(crate) fn parse(content_type: &str, body: &Bytes, is_custom: bool) -> Result<Self, Status> {
+        let is_json = || serde_json::from_slice::<IgnoredAny>(body).is_ok();
         match content_type {
+            JSON_PATCH | MERGE_PATCH if !is_json() => Err(Status::bad_request("invalid JSON patch")),
             JSON_PATCH => Ok(Self::Json(body.clone())),
             MERGE_PATCH => Ok(Self::Merge(body.clone())),
             STRATEGIC_PATCH if !is_custom => Ok(Self::Strategic(body.clone())),
@@ -128,6 +131,7 @@ fn decode_patched(request: &Request, options: &WriteOptions, patched: Patched) -
     let is_strict = options.field_validation == FieldValidation::Strict;
     let decoded = patched.decode(served.go_type(), is_strict)?;
     let (mut new, mut faults) = (decoded.value, decoded.strict_errors);
+    faults.extend(decode::fields_of_other_version(served, &new));
     faults.extend(served.coerce_metadata(&mut new).map_err(refuse)?);
     faults.extend(served.coerce(&mut new, false));
     match options.field_validation {

@@ -76,7 +76,7 @@ impl Registry {
         if let Some(last) = last {
             let remaining = objects.count();
             if remaining > 0 {
-                let next = format!("{}\0", last.get(prefix.len()..).unwrap_or_default());
+                let next = format!("/{}\0", last.get(prefix.len()..).unwrap_or_default());
                 list.continue_token = Some(Token::new(listing.revision, next).encode());
                 list.remaining = selection.is_everything().then_some(remaining);
             }
@@ -105,7 +105,7 @@ impl Registry {
                 let message = "specifying resource version is not allowed when using continue";
                 return Err(Status::bad_request(message));
             }
-            let start = format!("{prefix}{}", token.start);
+            let start = format!("{prefix}{}", token.start.trim_start_matches('/'));
             let Ok(revision) = u64::try_from(token.rv) else { return Ok((self.store.list(bucket), start)) };
             let listing = self.store.list_at(bucket, revision).map_err(|error| match error {
                 ReadError::Expired { .. } => {

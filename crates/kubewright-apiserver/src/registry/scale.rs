@@ -56,12 +56,26 @@ impl Registry {
             }
             Ok(new)
         };
-        // The field of a custom resource that is scaled has no owner, as with a real server.
-        let tracked = request.served.custom.is_some();
+        // As with a real server, the field of a custom resource that is scaled has no owner, and that of a built-in
+        // kind only if it had one before.
+        let current = self.store.get(&request.served.bucket, &request.key());
+        let is_owned = current.is_some_and(|object| has_owner(object.value(), &paths.spec_replicas));
+        let tracked = request.served.custom.is_some() || !is_owned;
         let edit = Edit { make: &make, create_missing: false, tracked, is_replacement: false };
         let updated = self.update(request, options, &edit)?;
         Ok(view(&paths, updated.object.value()))
     }
+}
+
+/// Whether a field manager owns the field.
+fn has_owner(object: &Value, path: &[String]) -> bool {
+    let entries = metadata::get(object, "managedFields").and_then(Value::as_array);
+    entries.into_iter().flatten().any(|entry| {
+        let fields = entry.get("fieldsV1");
+        fields.is_some_and(|fields| {
+            path.iter().try_fold(fields, |fields, name| fields.get(format!("f:{name}"))).is_some()
+        })
+    })
 }
 
 fn invalid(request: &Request, cause: Cause) -> Status {

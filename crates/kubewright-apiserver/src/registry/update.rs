@@ -156,7 +156,8 @@ impl Registry {
             return Err(Status::conflict(&resource, &request.name, &why));
         }
         let version = metadata::resource_version(new);
-        if version.is_empty() {
+        // Zero is no version.
+        if matches!(version, "" | "0") {
             if !served.definition.unconditional_update {
                 let cause = Cause::invalid(
                     "metadata.resourceVersion",

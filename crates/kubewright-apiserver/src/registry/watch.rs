@@ -64,6 +64,9 @@ enum Source {
     Over,
 }
 
+/// How long before its end a watch gets its last bookmark.
+const BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
+
 /// How many changes are read from the store at once.
 const BATCH: usize = 64;
 
@@ -96,7 +99,7 @@ impl Registry {
             source: Source::Over,
             bookmarks: options.allow_watch_bookmarks.then(|| {
                 let period = settings.bookmark_period;
-                (period, Box::pin(tokio::time::sleep(period)))
+                (period, Box::pin(tokio::time::sleep_until(next_bookmark(now, period, end))))
             }),
             deadline: Box::pin(tokio::time::sleep_until(end)),
         };
@@ -125,6 +128,16 @@ impl Registry {
             }
         }
         Ok(events)
+    }
+}
+
+/// When the next bookmark comes: after a period, but also shortly before the watch ends, so that the client can go on
+/// from there.
+fn next_bookmark(now: Instant, period: Duration, end: Instant) -> Instant {
+    let regular = now + period;
+    match end.checked_sub(BOOKMARK_BEFORE_END) {
+        Some(last) if last > now && last < regular => last,
+        _ => regular,
     }
 }
 
@@ -234,7 +247,8 @@ impl Stream for WatchEvents {
             && let Source::Watch(watch) = &mut this.source
             && timer.as_mut().poll(context).is_ready()
         {
-            timer.as_mut().reset(Instant::now() + *period);
+            let next = next_bookmark(Instant::now(), *period, this.deadline.deadline());
+            timer.as_mut().reset(next);
             // The timer has to be polled to wake the task once more.
             if timer.as_mut().poll(context).is_ready() {
                 context.waker().wake_by_ref();

@@ -410,6 +410,20 @@ fn innermost<'t>(ty: &'t Type, field: &'t Field) -> &'t str {
 
 fn check_time(context: &mut Context<'_>, text: &str, micro: bool) {
     if text.parse::<jiff::Timestamp>().is_ok() {
+        // Go's layout has six digits of a second, no fewer and no more.
+        let rest = text.get(19..).unwrap_or_default();
+        let digits =
+            rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
+        if micro && digits != 6 {
+            let (rest, part) =
+                if digits < 6 { (rest, ".000000") } else { (rest.get(7..).unwrap_or_default(), "Z07:00") };
+            context.fail(|| {
+                let (text, rest) = (go::quote(text), go::quote(rest));
+                format!(
+                    "parsing time {text} as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse {rest} as \"{part}\""
+                )
+            });
+        }
         return;
     }
     let layout = if micro { "2006-01-02T15:04:05.000000Z07:00" } else { "2006-01-02T15:04:05Z07:00" };

@@ -104,8 +104,20 @@ pub(crate) fn object(
         let whole = String::from_utf8_lossy(body);
         return Err(unrecognized(&format!("Object 'Kind' is missing in '{whole}'")));
     }
-    if validation == FieldValidation::Strict {
-        check_fields_of_other_version(served, &value)?;
+    let unknown = fields_of_other_version(served, &value);
+    match validation {
+        FieldValidation::Strict if !unknown.is_empty() => {
+            let (kind, api_version) = (text(&value, "kind"), text(&value, "apiVersion"));
+            let version = api_version.rsplit('/').next().unwrap_or_default();
+            return Err(unfit(
+                served,
+                &kind,
+                version,
+                &format!("strict decoding error: {}", unknown.join(", ")),
+            ));
+        }
+        FieldValidation::Warn => warnings.extend(unknown),
+        FieldValidation::Strict | FieldValidation::Ignore => {}
     }
     identify(served, &mut value)?;
     faults.extend(
@@ -139,6 +151,10 @@ fn check_object(served: &Served, value: &Value) -> Result<(), String> {
                     go::kind(other)
                 ));
             }
+        }
+        let api_version = text(value, "apiVersion");
+        if api_version.matches('/').count() > 1 {
+            return Err(format!("unexpected GroupVersion string: {api_version}"));
         }
         return Ok(());
     }
@@ -205,25 +221,21 @@ fn identify(served: &Served, value: &mut Value) -> Result<(), Status> {
     Ok(())
 }
 
-/// Refuses the fields of a custom resource in a version that it does not have: no field of it is known.
-fn check_fields_of_other_version(served: &Served, value: &Value) -> Result<(), Status> {
+/// Texts about the fields of a custom resource in a version that it does not have: no field of it is known.
+pub(crate) fn fields_of_other_version(served: &Served, value: &Value) -> Vec<String> {
     let definition = &served.definition;
     let (kind, api_version) = (text(value, "kind"), text(value, "apiVersion"));
-    let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
-    let Some(custom) = &served.custom else { return Ok(()) };
+    let (group, _) = api_version.split_once('/').unwrap_or_default();
+    let Some(custom) = &served.custom else { return Vec::new() };
     let has_version = custom.field_versions.api_versions().any(|own| own == api_version);
     if group != definition.group || kind != definition.kind || has_version {
-        return Ok(());
+        return Vec::new();
     }
     let mut unknown: Vec<&str> =
         value.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     unknown.retain(|name| !matches!(*name, "apiVersion" | "kind" | "metadata"));
-    if unknown.is_empty() {
-        return Ok(());
-    }
     unknown.sort_unstable();
-    let unknown: Vec<String> = unknown.into_iter().map(|name| format!("unknown field {name:?}")).collect();
-    Err(unfit(served, &kind, version, &format!("strict decoding error: {}", unknown.join(", "))))
+    unknown.into_iter().map(|name| format!("unknown field {name:?}")).collect()
 }
 
 /// Evictions are also taken in their former version, which is served nowhere else.

@@ -63,7 +63,7 @@ impl Handler {
         let plain = Writer::new(accepted, &parts.headers, &info.query);
         let warnings = Warnings::default();
         let result = match self.identify(&info, &parts) {
-            Err(status) => Err(status),
+            Err(status) => Ok(plain.refusal(&status)),
             Ok(_) if !info.is_resource => Ok(self.answer_root(&info, &parts, &plain)),
             Ok(user) => self.answer(user, info, parts, body, warnings.clone()).await,
         };
@@ -129,7 +129,7 @@ impl Handler {
         check_verb(&served, &info, &parts.method)?;
         let accept = parts.headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
         if served.custom.is_none() {
-            Accepted::check_types(accept)?;
+            Accepted::check_types(accept, matches!(info.verb.as_str(), "list" | "watch"))?;
         }
         let accepted = Accepted::negotiate(accept, info.verb == "watch")?;
         let mut writer = Writer::new(accepted, &parts.headers, &info.query);
@@ -232,7 +232,11 @@ impl Call<'_> {
             (_, "scale") => self.scale(),
             ("create", "") => self.create(),
             ("create", subresource) => self.create_below(subresource),
-            ("get", "log" | "exec" | "attach" | "portforward" | "proxy") => Err(Status::no_such_resource()),
+            ("get", "log" | "exec" | "attach" | "portforward" | "proxy") => {
+                // Nothing runs here, but what is not there is told apart.
+                self.registry.get(&self.request, "").await?;
+                Err(Status::no_such_resource())
+            }
             ("get", _) => {
                 let version = self.info.query.get("resourceVersion");
                 let object = self.registry.get(&self.request, version).await?;

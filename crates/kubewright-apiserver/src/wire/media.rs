@@ -61,10 +61,11 @@ impl Accepted {
     }
 
     /// Refuses a client of a built-in kind that accepts none of the server's media types, whatever their parameters.
+    /// Those of watches are offered where one can watch.
     ///
     /// # Errors
     /// 406, in other words than that of [`Accepted::negotiate`].
-    pub(crate) fn check_types(accept: Option<&str>) -> Result<(), Status> {
+    pub(crate) fn check_types(accept: Option<&str>, watchable: bool) -> Result<(), Status> {
         let Some(accept) = accept.filter(|accept| !accept.trim().is_empty()) else { return Ok(()) };
         let is_offered = |clause: &str| {
             let media = clause.split(';').next().unwrap_or_default().trim();
@@ -73,11 +74,9 @@ impl Accepted {
         if accept.split(',').any(is_offered) {
             return Ok(());
         }
-        let message = format!(
-            "406: Not Acceptable\n\nAvailable representations: {}, {}",
-            OFFERED.join(", "),
-            OFFERED_FOR_WATCHES.join(", ")
-        );
+        let streams: &[&str] = if watchable { &OFFERED_FOR_WATCHES } else { &[] };
+        let offered = [&OFFERED, streams].concat().join(", ");
+        let message = format!("406: Not Acceptable\n\nAvailable representations: {offered}");
         Err(Status::new(406, Reason::NotAcceptable, message).with_details(Details::default()))
     }
 

@@ -179,6 +179,17 @@ impl ListOptions {
                     let detail =
                         "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
                     causes.push(Cause::forbidden(field, detail));
+                    if matching != "NotOlderThan" {
+                        let value = Value::from(matching);
+                        causes.push(Cause::not_supported(field, &value, &["NotOlderThan"]));
+                    }
+                }
+                // A watch from no version begins with what is there, as if the matching had been asked for.
+                None if !self.continue_token.is_empty()
+                    && matches!(self.resource_version.as_str(), "" | "0") =>
+                {
+                    let detail = "resourceVersionMatch is forbidden when continue is provided";
+                    causes.push(Cause::forbidden(field, detail));
                 }
                 _ => {}
             }
@@ -211,7 +222,7 @@ impl ListOptions {
 
 fn integer(query: &Query, name: &str) -> Result<Option<i64>, Status> {
     match query.find(name) {
-        None | Some("") => Ok(None),
+        None => Ok(None),
         Some(text) => text
             .parse()
             .map(Some)

@@ -15,6 +15,7 @@ use crate::{
     registry::{List, Presented, Served, metadata},
     status::{Reason, Status},
     table::{IncludeObject, TableOptions},
+    types::Types,
 };
 
 /// Answers larger than this are compressed for clients that can read that.
@@ -84,7 +85,14 @@ impl Writer {
             return self.value(code, &table);
         }
         match self.accepted.transform {
-            Transform::Metadata | Transform::MetadataList => self.value(code, &self.partial(object.value())),
+            Transform::Metadata => self.value(code, &self.partial(object.value())),
+            Transform::MetadataList => {
+                let internal = internal_type(object.value());
+                let why = format!(
+                    "you requested PartialObjectMetadataList, but the requested object is not a list (*{internal})"
+                );
+                self.status(&Status::new(406, Reason::NotAcceptable, why))
+            }
             Transform::None | Transform::Table => match object {
                 Presented::Stored(stored) if self.is_plain() => self.json(code, stored.json().clone()),
                 _ => self.value(code, object.value()),
@@ -191,8 +199,16 @@ impl Writer {
         {
             headers.insert(header::RETRY_AFTER, details.retry_after_seconds.into());
         }
-        if code == StatusCode::FORBIDDEN {
-            headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        response
+    }
+
+    /// A refusal of who makes the request, before it is looked at.
+    pub(crate) fn refusal(&self, status: &Status) -> Response<ApiBody> {
+        let mut response = self.status(status);
+        if response.status() != StatusCode::UNAUTHORIZED {
+            response
+                .headers_mut()
+                .insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         }
         response
     }
@@ -229,6 +245,17 @@ impl Writer {
         }
         response
     }
+}
+
+/// What Kubernetes' own type of an object is called.
+fn internal_type(object: &Value) -> String {
+    let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
+    let (group, version) = text("apiVersion").split_once('/').unwrap_or(("", text("apiVersion")));
+    if Types::get().kind(group, version, text("kind")).is_none() {
+        return "unstructured.Unstructured".to_owned();
+    }
+    let package = group.split('.').next().filter(|first| !first.is_empty()).unwrap_or("core");
+    format!("{package}.{}", text("kind"))
 }
 
 /// `metadata` of a list.

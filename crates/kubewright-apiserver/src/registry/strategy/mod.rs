@@ -238,6 +238,40 @@ impl Strategy {
         }
     }
 
+    /// Whether the answer to a delete that removes the object is the object, and not a `Status`.
+    pub(super) fn returns_deleted(self, served: &Served) -> bool {
+        match served.definition.group.as_str() {
+            "" => matches!(
+                served.definition.plural.as_str(),
+                "persistentvolumeclaims"
+                    | "persistentvolumes"
+                    | "pods"
+                    | "podtemplates"
+                    | "resourcequotas"
+                    | "serviceaccounts"
+                    | "services"
+            ),
+            "resource.k8s.io" => served.definition.plural != "devicetaintrules",
+            "storage.k8s.io" => served.definition.plural != "csistoragecapacities",
+            _ => false,
+        }
+    }
+
+    /// Whether a delete that does not say leaves the dependents behind, as it did before there was a choice.
+    pub(super) fn orphans_by_default(self, served: &Served) -> bool {
+        self == Self::Job
+            || (served.definition.group.is_empty() && served.definition.plural == "replicationcontrollers")
+    }
+
+    /// What the client should know that deletes an object and does not say what becomes of its dependents.
+    pub(super) fn delete_warning(self, served: &Served) -> Option<String> {
+        (self == Self::Job && self.orphans_by_default(served)).then(|| {
+            "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove \
+             them or set propagationPolicy=Orphan to suppress this warning"
+                .to_owned()
+        })
+    }
+
     /// Whether the desired state differs.
     fn differs(self, served: &Served, new: &Value, old: &Value) -> bool {
         let empty = Map::new();

@@ -115,6 +115,7 @@ pub(super) fn validate_update(service: &Value, old: &Value) -> ErrorList {
 /// Takes over what was handed out before and a client that replaces the service does not know.
 pub(super) fn keep_allocated(service: &mut Value, old: &Value) {
     let kind = |service: &Value| text(&service["spec"], "type").to_owned();
+    drop_of_other_type(service, old);
     if kind(service) == "ExternalName" || kind(old) == "ExternalName" {
         return;
     }
@@ -151,6 +152,42 @@ pub(super) fn keep_allocated(service: &mut Value, old: &Value) {
             && let Some(node_port) = same.and_then(|old| old["nodePort"].as_i64()).filter(|port| *port > 0)
         {
             metadata::as_map(port).insert("nodePort".to_owned(), Value::from(node_port));
+        }
+    }
+}
+
+/// Drops what only the former type of the service needed and the client left as it was.
+fn drop_of_other_type(service: &mut Value, old: &Value) {
+    let kind = |service: &Value| text(&service["spec"], "type").to_owned();
+    let (kind, old_kind) = (kind(service), kind(old));
+    let is_open = |kind: &str| matches!(kind, "NodePort" | "LoadBalancer");
+    let spec = metadata::child(metadata::as_map(service), "spec");
+    let mut drop = |fields: &[&str]| {
+        for field in fields {
+            if spec.get(*field) == old["spec"].get(field) {
+                spec.remove(*field);
+            }
+        }
+    };
+    if kind == "ExternalName" && old_kind != "ExternalName" {
+        drop(&["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"]);
+    }
+    if is_open(&old_kind) && !is_open(&kind) {
+        drop(&["externalTrafficPolicy", "healthCheckNodePort", "allocateLoadBalancerNodePorts"]);
+        let old_ports = items(&old["spec"]["ports"]);
+        let ports =
+            spec.get_mut("ports").and_then(Value::as_array_mut).map(Vec::as_mut_slice).unwrap_or_default();
+        let same = ports.iter().map(node_port).eq(old_ports.iter().map(node_port));
+        for port in ports.iter_mut().filter(|_| same) {
+            metadata::as_map(port).remove("nodePort");
+        }
+    }
+    if old_kind == "LoadBalancer" && kind != "LoadBalancer" {
+        let spec = metadata::child(metadata::as_map(service), "spec");
+        for field in ["allocateLoadBalancerNodePorts", "loadBalancerClass"] {
+            if spec.get(field) == old["spec"].get(field) {
+                spec.remove(field);
+            }
         }
     }
 }
@@ -214,10 +251,16 @@ fn allocate_address(spec: &mut Map<String, Value>, others: &[&Value]) -> Result<
             wanted
         }
     };
+    // A service without an address and without pods of its own may have endpoints of any family.
+    let has_selector =
+        spec.get("selector").and_then(Value::as_object).is_some_and(|labels| !labels.is_empty());
+    let is_any = address == "None" && !has_selector;
     spec.insert("clusterIPs".to_owned(), json!([address]));
     spec.insert("clusterIP".to_owned(), Value::from(address));
-    spec.entry("ipFamilies").or_insert_with(|| json!(["IPv4"]));
-    spec.entry("ipFamilyPolicy").or_insert_with(|| json!("SingleStack"));
+    let (families, policy) =
+        if is_any { (json!(["IPv4", "IPv6"]), "RequireDualStack") } else { (json!(["IPv4"]), "SingleStack") };
+    spec.entry("ipFamilies").or_insert(families);
+    spec.entry("ipFamilyPolicy").or_insert_with(|| json!(policy));
     Ok(())
 }
 
