@@ -1,12 +1,11 @@
-use kubewright_manifests::crd::CrdBuilder;
 use schemars::JsonSchema;
 
-use crate::comparison::{Written, assert_golden};
+use crate::comparison::Golden;
 
 /// A kind outside of namespaces.
 ///
-/// +kubebuilder:resource:scope=Cluster
 /// +kubebuilder:subresource:status
+/// +kubebuilder:resource:scope=Cluster
 #[derive(JsonSchema)]
 struct ClusterScopedResource {
     spec: Option<ClusterScopedResourceSpec>,
@@ -18,13 +17,10 @@ struct ClusterScopedResourceSpec {}
 
 #[test]
 fn clusterscopedresources() {
-    assert_golden(
+    Golden::of::<ClusterScopedResource>(
         "controller-tools/pkg/applyconfiguration/testdata/cronjob/api/v1/testdata.kubebuilder.io_clusterscopedresources.yaml",
-        CrdBuilder::of_root::<ClusterScopedResource>(
-            "testdata.kubebuilder.io",
-            "v1",
-            "ClusterScopedResource",
-        ),
-        Written::ByMachine,
-    );
+        ("testdata.kubebuilder.io", "v1", "ClusterScopedResource"),
+        &["sigs.k8s.io/controller-tools/pkg/applyconfiguration/testdata/cronjob/api/v1"],
+    )
+    .assert();
 }

@@ -1,89 +1,176 @@
 //! Compares a CRD with a golden file.
 //!
-//! The documentation of the Go types is not ours to copy. Where the golden has a description, and our type has a doc comment
-//! and so a description, the text of the golden is taken over before the comparison. That a description is where it should be
-//! is compared; what it says is not, except for the fields that every object has, which are not taken over.
+//! Everything is compared, the texts too: [`crate::texts`] says where the words come from. Each golden is compared with the texts
+//! that are recovered from it and, where the Go sources are at hand, with the comments and markers of those.
 
-use std::{env, fs, path::PathBuf};
+use std::{any::TypeId, env, fs, path::PathBuf};
 
 use kubewright_manifests::{
     crd::{CrdBuilder, CrdOptions},
     diagnostic::Severity,
     yaml,
 };
+use schemars::JsonSchema;
 use serde_json::Value;
 
-use crate::our_style;
-
-/// Texts for people, which are not compared.
-const TEXTS: [&str; 3] = ["description", "deprecationWarning", "message"];
+use crate::{
+    our_style,
+    texts::{
+        Documented, Schemas, document,
+        go::{LeftOut, Sources},
+        recovered,
+    },
+};
 
 const VERSION: &str = "controller-gen.kubebuilder.io/version";
 
-/// How the file was written.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Written {
-    /// By controller-gen: the bytes are compared.
-    ByMachine,
-    /// By hand, after controller-gen: the values are compared.
-    ByHand,
+/// A golden file, and the types that have to give the same.
+pub(crate) struct Golden {
+    path: &'static str,
+    /// The file that has the texts in full.
+    texts_of: &'static str,
+    plain: CrdBuilder,
+    documented: CrdBuilder,
+    versions: Vec<Version>,
+    options: CrdOptions,
+    is_by_hand: bool,
+    left_out: LeftOut,
+    adjust: fn(&mut Value, &Value),
 }
 
-/// Compares what `builder` makes with the file `path` of the folder of goldens.
-#[track_caller]
-pub(crate) fn assert_golden(path: &str, builder: CrdBuilder, written: Written) {
-    assert_golden_with(path, builder, CrdOptions::controller_gen(), written);
+struct Version {
+    name: &'static str,
+    rust_type: TypeId,
+    schemas: fn() -> Schemas,
+    /// The import paths of the packages with the Go types.
+    packages: &'static [&'static str],
 }
 
-/// [`assert_golden`] with other options.
-#[track_caller]
-pub(crate) fn assert_golden_with(path: &str, builder: CrdBuilder, options: CrdOptions, written: Written) {
-    let Some((ours, golden, text)) = documents(path, builder, options) else { return };
-    match written {
-        Written::ByMachine => assert_document(ours, &golden, &text),
-        Written::ByHand => assert_document(ours, &golden, &yaml::stream([&golden])),
+// === impl Golden ===
+
+impl Golden {
+    /// The file `path` of the folder of goldens. `T` is the root type of the version, and `packages` have its Go types.
+    pub(crate) fn of<T: JsonSchema + 'static>(
+        path: &'static str,
+        (group, version, kind): (&str, &'static str, &str),
+        packages: &'static [&'static str],
+    ) -> Self {
+        Self {
+            path,
+            texts_of: path,
+            plain: CrdBuilder::of_root::<T>(group, version, kind),
+            documented: CrdBuilder::of_root::<Documented<T>>(group, version, kind),
+            versions: vec![Version::of::<T>(version, packages)],
+            options: CrdOptions::controller_gen(),
+            is_by_hand: false,
+            left_out: &[],
+            adjust: |_, _| {},
+        }
+    }
+
+    /// Another version of the kind.
+    pub(crate) fn version<T: JsonSchema + 'static>(
+        mut self,
+        version: &'static str,
+        packages: &'static [&'static str],
+    ) -> Self {
+        self.plain = self.plain.root_version::<T>(version);
+        self.documented = self.documented.root_version::<Documented<T>>(version);
+        self.versions.push(Version::of::<T>(version, packages));
+        self
+    }
+
+    pub(crate) fn options(mut self, options: CrdOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// The file was edited after controller-gen wrote it, so that the values are compared, not the bytes.
+    pub(crate) fn edited_by_hand(mut self) -> Self {
+        self.is_by_hand = true;
+        self
+    }
+
+    /// The texts of this golden are cut; whole, they are in that file.
+    pub(crate) fn texts_of(mut self, path: &'static str) -> Self {
+        self.texts_of = path;
+        self
+    }
+
+    /// Markers of the Go types that have no effect there, or another one than here.
+    pub(crate) fn left_out(mut self, markers: LeftOut) -> Self {
+        self.left_out = markers;
+        self
+    }
+
+    /// What is changed in our document before it is compared. It gets the golden too.
+    pub(crate) fn adjust(mut self, adjust: fn(&mut Value, &Value)) -> Self {
+        self.adjust = adjust;
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn assert(self) {
+        if self.options == CrdOptions::controller_gen() {
+            let name = self.path.rsplit('/').next().unwrap_or_default().trim_end_matches(".yaml");
+            our_style::assert_unchanged(&format!("golden-{name}"), self.plain.clone());
+        }
+        let (Some(text), Some(whole)) = (read(self.path), read(self.texts_of)) else { return };
+        let golden: Value = serde_saphyr::from_str(&text).expect("the golden is YAML");
+        let whole: Value = serde_saphyr::from_str(&whole).expect("the golden is YAML");
+        let expected = if self.is_by_hand { yaml::stream([&golden]) } else { text };
+
+        for version in &self.versions {
+            let texts = recovered::texts(&(version.schemas)(), version.of_golden(&whole));
+            document(version.rust_type, texts);
+        }
+        self.assert_document("with the texts of the golden", &golden, &expected);
+
+        let Some(mut sources) = Sources::find() else { return };
+        for version in &self.versions {
+            let texts = sources.texts(&(version.schemas)(), version.packages, self.left_out);
+            document(version.rust_type, texts);
+        }
+        sources.assert_left_out(self.left_out);
+        self.assert_document("with the comments of the Go types", &golden, &expected);
+    }
+
+    /// What the types give with the doc comments that they have.
+    pub(crate) fn plain(&self) -> Value {
+        self.plain.clone().options(self.options.clone()).build().document
+    }
+
+    #[track_caller]
+    fn assert_document(&self, how: &str, golden: &Value, expected: &str) {
+        let mut options = self.options.clone();
+        options.tool_version = golden["metadata"]["annotations"][VERSION].as_str().map(str::to_owned);
+        let built = self.documented.clone().options(options).build();
+        let errors: Vec<_> =
+            built.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).collect();
+        assert!(errors.is_empty(), "{how}: {errors:#?}");
+        let mut ours = built.document;
+        (self.adjust)(&mut ours, golden);
+        assert_lines(how, &yaml::stream([&ours]), expected);
     }
 }
 
-/// What `builder` makes, and the file `path` of the folder of goldens: as a value and as text.
-#[track_caller]
-pub(crate) fn documents(
-    path: &str,
-    builder: CrdBuilder,
-    mut options: CrdOptions,
-) -> Option<(Value, Value, String)> {
-    let name = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".yaml");
-    if options == CrdOptions::controller_gen() {
-        our_style::assert_unchanged(&format!("golden-{name}"), builder.clone());
+// === impl Version ===
+
+impl Version {
+    fn of<T: JsonSchema + 'static>(name: &'static str, packages: &'static [&'static str]) -> Self {
+        Self { name, rust_type: TypeId::of::<T>(), schemas: Schemas::of::<T>, packages }
     }
-    let text = read(path)?;
-    let golden: Value = serde_saphyr::from_str(&text).expect("the golden is YAML");
-    let annotation = golden["metadata"]["annotations"][VERSION].as_str();
-    options.tool_version = annotation.map(str::to_owned);
-    let built = builder.options(options).build();
-    let errors: Vec<_> =
-        built.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).collect();
-    assert!(errors.is_empty(), "{errors:#?}");
-    Some((built.document, golden, text))
-}
 
-/// Compares two documents without the texts for people.
-#[track_caller]
-pub(crate) fn assert_document_without_texts(mut ours: Value, mut golden: Value) {
-    drop_texts(&mut ours);
-    drop_texts(&mut golden);
-    assert_lines(&yaml::stream([&ours]), &yaml::stream([&golden]));
-}
-
-/// Compares the text of a document with that of the golden.
-#[track_caller]
-pub(crate) fn assert_document(mut ours: Value, golden: &Value, text: &str) {
-    adopt_texts(&mut ours, golden);
-    assert_lines(&yaml::stream([&ours]), text);
+    #[track_caller]
+    fn of_golden<'g>(&self, golden: &'g Value) -> &'g Value {
+        let mut versions = golden["spec"]["versions"].as_array().into_iter().flatten();
+        let found = versions.find(|version| version["name"] == self.name);
+        found.unwrap_or_else(|| panic!("the golden has no version {}", self.name))
+    }
 }
 
 /// The text of a golden file; none, with a message, if there are no goldens.
-fn read(path: &str) -> Option<String> {
+pub(crate) fn read(path: &str) -> Option<String> {
     let root = env::var_os("KUBEWRIGHT_GOLDENS").map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/goldens")),
         PathBuf::from,
@@ -99,48 +186,9 @@ fn read(path: &str) -> Option<String> {
     Some(fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display())))
 }
 
-/// Gives each text for people that is in both the words of the golden.
-fn adopt_texts(ours: &mut Value, golden: &Value) {
-    match (ours, golden) {
-        // The message of another rule says nothing.
-        (Value::Object(ours), Value::Object(golden)) if ours.get("rule") == golden.get("rule") => {
-            for (key, value) in ours {
-                let Some(other) = golden.get(key) else { continue };
-                if TEXTS.contains(&key.as_str()) && value.is_string() && other.is_string() {
-                    let upstream = value.as_str().is_some_and(|text| {
-                        text.starts_with("APIVersion defines") || text.starts_with("Kind is a string value")
-                    });
-                    if !upstream {
-                        *value = other.clone();
-                    }
-                } else {
-                    adopt_texts(value, other);
-                }
-            }
-        }
-        (Value::Array(ours), Value::Array(golden)) => {
-            for (value, other) in ours.iter_mut().zip(golden) {
-                adopt_texts(value, other);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn drop_texts(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            fields.retain(|key, value| !(TEXTS.contains(&key.as_str()) && value.is_string()));
-            fields.values_mut().for_each(drop_texts);
-        }
-        Value::Array(items) => items.iter_mut().for_each(drop_texts),
-        _ => {}
-    }
-}
-
 /// Shows the first lines that differ, with what is around them.
 #[track_caller]
-fn assert_lines(ours: &str, golden: &str) {
+fn assert_lines(how: &str, ours: &str, golden: &str) {
     if ours == golden {
         return;
     }
@@ -151,5 +199,10 @@ fn assert_lines(ours: &str, golden: &str) {
         let until = lines.len().min(same + 12);
         lines.get(from..until).map_or_else(String::new, |lines| lines.join("\n"))
     };
-    panic!("differs from line {}:\n--- golden\n{}\n--- ours\n{}", same + 1, excerpt(&golden), excerpt(&ours));
+    panic!(
+        "{how}, it differs from line {}:\n--- golden\n{}\n--- ours\n{}",
+        same + 1,
+        excerpt(&golden),
+        excerpt(&ours)
+    );
 }

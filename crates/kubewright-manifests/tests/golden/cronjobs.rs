@@ -1,26 +1,44 @@
 //! The kind on which nearly every marker stands, in three versions.
 
-use kubewright_manifests::crd::{CrdBuilder, CrdOptions};
+use kubewright_manifests::crd::CrdOptions;
 use serde_json::Value;
 
-use crate::comparison::{assert_document, assert_document_without_texts, documents};
+use crate::{comparison::Golden, texts::go::LeftOut};
 
+mod applied;
+mod own_texts;
+mod types;
 pub(crate) mod v1;
 pub(crate) mod v1beta1;
 pub(crate) mod v1beta2;
 
+const IN_FULL: &str = "controller-tools/pkg/crd/testdata/testdata.kubebuilder.io_cronjobs.yaml";
 const GROUP: &str = "testdata.kubebuilder.io";
 
-fn cronjobs() -> CrdBuilder {
-    CrdBuilder::of_root::<v1::CronJob>(GROUP, "v1", "CronJob")
-        .root_version::<v1beta1::CronJob>("v1beta1")
-        .root_version::<v1beta2::CronJob>("v1beta2")
-}
+/// Markers that controller-gen does not have, and ignores.
+const UNKNOWN: LeftOut = &[
+    ("CronJobSpec.embeddedResource", "+kubebuilder:validation:nullable"),
+    ("CronJobSpec.unprunedJSON", "+kubebuilder:validation:nullable"),
+    ("CronJobSpec.unprunedEmbeddedResource", "+kubebuilder:validation:nullable"),
+    ("CronJobSpec.justNestedObject", "+kubebuilder:validation:optional"),
+];
 
 fn options() -> CrdOptions {
     let mut options = CrdOptions::controller_gen();
     options.schema.allow_dangerous_types = true;
     options
+}
+
+fn cronjobs(path: &'static str) -> Golden {
+    Golden::of::<v1::CronJob>(
+        path,
+        (GROUP, "v1", "CronJob"),
+        &["sigs.k8s.io/controller-tools/pkg/crd/testdata"],
+    )
+    .version::<v1beta1::CronJob>("v1beta1", &["sigs.k8s.io/controller-tools/pkg/crd/testdata/unserved"])
+    .version::<v1beta2::CronJob>("v1beta2", &["sigs.k8s.io/controller-tools/pkg/crd/testdata/deprecated"])
+    .options(options())
+    .left_out(UNKNOWN)
 }
 
 /// The goldens were written by a version before v0.23, in which `k8s:required` did not forbid the empty string.
@@ -30,29 +48,47 @@ fn as_before(ours: &mut Value) {
     assert_eq!(field.remove("minLength"), Some(1.into()));
 }
 
-/// Without the field that holds the types of Kubernetes, whose documentation is not the same in each of its versions.
+/// Without the field that holds most of Kubernetes' types.
 #[test]
 fn cronjobs_without_job_template() {
-    let path = "derived/controller-tools/testdata.kubebuilder.io_cronjobs.no-jobTemplate.yaml";
-    let Some((mut ours, golden, text)) = documents(path, cronjobs(), options()) else { return };
-    as_before(&mut ours);
-    let spec = &mut ours["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
-    if let Some(required) = spec["required"].as_array_mut() {
-        required.retain(|name| name != "jobTemplate");
-    }
-    if let Some(properties) = spec["properties"].as_object_mut() {
-        properties.remove("jobTemplate");
-    }
-    assert_document(ours, &golden, &text);
+    cronjobs("derived/controller-tools/testdata.kubebuilder.io_cronjobs.no-jobTemplate.yaml")
+        .adjust(|ours, _| {
+            as_before(ours);
+            let spec = &mut ours["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
+            if let Some(required) = spec["required"].as_array_mut() {
+                required.retain(|name| name != "jobTemplate");
+            }
+            if let Some(properties) = spec["properties"].as_object_mut() {
+                properties.remove("jobTemplate");
+            }
+        })
+        .assert();
 }
 
 #[test]
 fn cronjobs_in_full() {
-    let path = "controller-tools/pkg/crd/testdata/testdata.kubebuilder.io_cronjobs.yaml";
-    let Some((mut ours, golden, _)) = documents(path, cronjobs(), options()) else { return };
-    as_before(&mut ours);
-    drop_later_fields(&mut ours, &golden);
-    assert_document_without_texts(ours, golden);
+    cronjobs(IN_FULL)
+        .adjust(|ours, golden| {
+            as_before(ours);
+            drop_later_fields(ours, golden);
+        })
+        .assert();
+}
+
+#[test]
+fn cronjobs_for_apply_configurations() {
+    Golden::of::<applied::CronJob>(
+        "controller-tools/pkg/applyconfiguration/testdata/cronjob/api/v1/testdata.kubebuilder.io_cronjobs.yaml",
+        (GROUP, "v1", "CronJob"),
+        &[
+            "sigs.k8s.io/controller-tools/pkg/applyconfiguration/testdata/cronjob/api/v1",
+            "sigs.k8s.io/controller-tools/pkg/applyconfiguration/testdata/cronjob/external",
+        ],
+    )
+    .options(options())
+    .left_out(UNKNOWN)
+    .adjust(drop_later_fields)
+    .assert();
 }
 
 /// Fields that Kubernetes' types got after the version of which the golden was made.

@@ -1,7 +1,6 @@
-use kubewright_manifests::crd::CrdBuilder;
 use schemars::JsonSchema;
 
-use crate::comparison::{Written, assert_golden};
+use crate::comparison::Golden;
 
 /// A kind with an enum.
 #[derive(JsonSchema)]
@@ -24,9 +23,11 @@ enum EnumType {
 
 #[test]
 fn enums() {
-    assert_golden(
+    Golden::of::<Enum>(
         "controller-tools/pkg/crd/testdata/testdata.kubebuilder.io_enums.yaml",
-        CrdBuilder::of_root::<Enum>("testdata.kubebuilder.io", "v1", "Enum"),
-        Written::ByHand,
-    );
+        ("testdata.kubebuilder.io", "v1", "Enum"),
+        &["sigs.k8s.io/controller-tools/pkg/crd/testdata/enum"],
+    )
+    .edited_by_hand()
+    .assert();
 }

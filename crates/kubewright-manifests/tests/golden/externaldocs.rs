@@ -1,7 +1,6 @@
-use kubewright_manifests::crd::CrdBuilder;
 use schemars::JsonSchema;
 
-use crate::comparison::{Written, assert_golden};
+use crate::comparison::Golden;
 
 /// A kind with links.
 #[derive(JsonSchema)]
@@ -32,9 +31,10 @@ struct TypeWithExternalDoc(String);
 
 #[test]
 fn externaldocs() {
-    assert_golden(
+    Golden::of::<ExternalDoc>(
         "controller-tools/pkg/crd/testdata/testdata.kubebuilder.io_externaldocs.yaml",
-        CrdBuilder::of_root::<ExternalDoc>("testdata.kubebuilder.io", "v1", "ExternalDoc"),
-        Written::ByMachine,
-    );
+        ("testdata.kubebuilder.io", "v1", "ExternalDoc"),
+        &["sigs.k8s.io/controller-tools/pkg/crd/testdata/external_docs"],
+    )
+    .assert();
 }

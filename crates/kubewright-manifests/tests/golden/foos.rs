@@ -1,8 +1,8 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kubewright_manifests::crd::{CrdBuilder, CrdOptions};
+use kubewright_manifests::crd::CrdOptions;
 use schemars::JsonSchema;
 
-use crate::comparison::{Written, assert_golden, assert_golden_with};
+use crate::comparison::Golden;
 
 // The fields for the parts that every object has have comments that must not be seen.
 #[derive(JsonSchema)]
@@ -37,7 +37,7 @@ struct Zoo {
     /// To be seen.
     spec: Option<ZooSpec>,
     /// To be seen.
-    status: Option<FooStatus>,
+    status: Option<ZooStatus>,
 }
 
 #[derive(JsonSchema)]
@@ -51,25 +51,38 @@ struct ZooSpec {
     defaulted_string: String,
 }
 
-const FOLDER: &str = "controller-tools/pkg/crd/testdata/gen";
+#[derive(JsonSchema)]
+struct ZooStatus {}
+
+const FOOS: &str = "controller-tools/pkg/crd/testdata/gen/bar.example.com_foos.yaml";
+const FOO: (&str, &str, &str) = ("bar.example.com", "foo", "Foo");
+const PACKAGE: &[&str] = &["sigs.k8s.io/controller-tools/pkg/crd/testdata/gen"];
 
 #[test]
 fn foos() {
-    let builder = CrdBuilder::of_root::<Foo>("bar.example.com", "foo", "Foo");
-    assert_golden(&format!("{FOLDER}/bar.example.com_foos.yaml"), builder, Written::ByMachine);
+    Golden::of::<Foo>(FOOS, FOO, PACKAGE).assert();
 }
 
 #[test]
 fn zoos() {
-    let builder = CrdBuilder::of_root::<Zoo>("bar.example.com", "zoo", "Zoo");
-    assert_golden(&format!("{FOLDER}/zoo/bar.example.com_zoos.yaml"), builder, Written::ByMachine);
+    Golden::of::<Zoo>(
+        "controller-tools/pkg/crd/testdata/gen/zoo/bar.example.com_zoos.yaml",
+        ("bar.example.com", "zoo", "Zoo"),
+        &["sigs.k8s.io/controller-tools/pkg/crd/testdata/gen/zoo"],
+    )
+    .assert();
 }
 
 #[test]
 fn foos_with_short_descriptions() {
-    let builder = CrdBuilder::of_root::<Foo>("bar.example.com", "foo", "Foo");
     let mut options = CrdOptions::controller_gen();
     options.schema.max_description_length = Some(50);
-    let path = format!("{FOLDER}/bar.example.com_foos_maxdesclen.yaml");
-    assert_golden_with(&path, builder, options, Written::ByMachine);
+    Golden::of::<Foo>(
+        "controller-tools/pkg/crd/testdata/gen/bar.example.com_foos_maxdesclen.yaml",
+        FOO,
+        PACKAGE,
+    )
+    .texts_of(FOOS)
+    .options(options)
+    .assert();
 }

@@ -1,9 +1,8 @@
 use std::collections::BTreeMap;
 
-use kubewright_manifests::crd::CrdBuilder;
 use schemars::JsonSchema;
 
-use crate::comparison::{Written, assert_golden};
+use crate::comparison::Golden;
 
 #[derive(JsonSchema)]
 struct ImmutableType {
@@ -50,7 +49,10 @@ struct NestedStruct {
 
 #[test]
 fn immutabletypes() {
-    let path = "controller-tools/pkg/crd/testdata/testdata.kubebuilder.io_immutabletypes.yaml";
-    let builder = CrdBuilder::of_root::<ImmutableType>("testdata.kubebuilder.io", "v1", "ImmutableType");
-    assert_golden(path, builder, Written::ByMachine);
+    Golden::of::<ImmutableType>(
+        "controller-tools/pkg/crd/testdata/testdata.kubebuilder.io_immutabletypes.yaml",
+        ("testdata.kubebuilder.io", "v1", "ImmutableType"),
+        &["sigs.k8s.io/controller-tools/pkg/crd/testdata/immutable"],
+    )
+    .assert();
 }

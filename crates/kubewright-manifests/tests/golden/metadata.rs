@@ -1,7 +1,6 @@
-use kubewright_manifests::crd::CrdBuilder;
 use schemars::JsonSchema;
 
-use crate::comparison::{Written, assert_golden};
+use crate::comparison::Golden;
 
 /// A kind.
 #[derive(JsonSchema)]
@@ -34,9 +33,10 @@ struct ReleaseSeries {
 
 #[test]
 fn metadata() {
-    assert_golden(
+    Golden::of::<Metadata>(
         "extra/cluster-api/clusterctl.cluster.x-k8s.io_metadata.yaml",
-        CrdBuilder::of_root::<Metadata>("clusterctl.cluster.x-k8s.io", "v1alpha3", "Metadata"),
-        Written::ByMachine,
-    );
+        ("clusterctl.cluster.x-k8s.io", "v1alpha3", "Metadata"),
+        &["sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"],
+    )
+    .assert();
 }

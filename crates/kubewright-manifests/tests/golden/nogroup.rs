@@ -1,7 +1,6 @@
-use kubewright_manifests::crd::CrdBuilder;
 use schemars::JsonSchema;
 
-use crate::comparison::{Written, assert_golden};
+use crate::comparison::Golden;
 
 /// A kind without a group.
 #[derive(JsonSchema)]
@@ -9,9 +8,10 @@ struct CronJob {}
 
 #[test]
 fn cronjobs_without_a_group() {
-    assert_golden(
+    Golden::of::<CronJob>(
         "controller-tools/pkg/crd/testdata/testdata._cronjobs.yaml",
-        CrdBuilder::of_root::<CronJob>("", "nogroup", "CronJob"),
-        Written::ByMachine,
-    );
+        ("", "nogroup", "CronJob"),
+        &["sigs.k8s.io/controller-tools/pkg/crd/testdata/nogroup"],
+    )
+    .assert();
 }

@@ -1,7 +1,6 @@
-use kubewright_manifests::crd::CrdBuilder;
 use schemars::JsonSchema;
 
-use crate::comparison::{Written, assert_golden};
+use crate::comparison::Golden;
 
 /// A kind.
 ///
@@ -36,9 +35,10 @@ struct Provider {
 
 #[test]
 fn providers() {
-    assert_golden(
+    Golden::of::<Provider>(
         "extra/cluster-api/clusterctl.cluster.x-k8s.io_providers.yaml",
-        CrdBuilder::of_root::<Provider>("clusterctl.cluster.x-k8s.io", "v1alpha3", "Provider"),
-        Written::ByMachine,
-    );
+        ("clusterctl.cluster.x-k8s.io", "v1alpha3", "Provider"),
+        &["sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"],
+    )
+    .assert();
 }

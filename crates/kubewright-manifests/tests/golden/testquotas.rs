@@ -1,7 +1,6 @@
-use kubewright_manifests::crd::CrdBuilder;
 use schemars::JsonSchema;
 
-use crate::comparison::{Written, assert_golden};
+use crate::comparison::Golden;
 
 #[derive(JsonSchema)]
 struct TestQuota {
@@ -10,9 +9,10 @@ struct TestQuota {
 
 #[test]
 fn testquotas() {
-    assert_golden(
+    Golden::of::<TestQuota>(
         "controller-tools/pkg/crd/testdata/plural/plural.example.com_testquotas.yaml",
-        CrdBuilder::of_root::<TestQuota>("plural.example.com", "v1", "TestQuota"),
-        Written::ByMachine,
-    );
+        ("plural.example.com", "v1", "TestQuota"),
+        &["sigs.k8s.io/controller-tools/pkg/crd/testdata/plural"],
+    )
+    .assert();
 }

@@ -1,12 +1,11 @@
-use kubewright_manifests::crd::CrdBuilder;
 use schemars::JsonSchema;
 
-use crate::comparison::{Written, assert_golden};
+use crate::comparison::Golden;
 
 /// A kind.
 ///
-/// +kubebuilder:resource:scope=Cluster,shortName={topo}
 /// +kubebuilder:deprecatedversion:warning="use another"
+/// +kubebuilder:resource:scope=Cluster,shortName={topo}
 #[derive(JsonSchema)]
 #[schemars(rename = "Topology")]
 struct V1beta1 {
@@ -27,25 +26,8 @@ struct V1beta2 {
     spec: v1beta2::TopologySpec,
 }
 
-/// A level.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase")]
-struct TopologyLevel {
-    /// A label.
-    ///
-    /// After a blank line.
-    ///
-    /// +required
-    /// +kubebuilder:validation:MinLength=1
-    /// +kubebuilder:validation:MaxLength=316
-    /// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`
-    node_label: String,
-}
-
 mod v1beta1 {
     use schemars::JsonSchema;
-
-    use super::TopologyLevel;
 
     /// What the type says.
     #[derive(JsonSchema)]
@@ -61,12 +43,26 @@ mod v1beta1 {
         /// +kubebuilder:validation:XValidation:rule="size(self.filter(i, i.nodeLabel == 'kubernetes.io/hostname')) == 0 || self[size(self) - 1].nodeLabel == 'kubernetes.io/hostname'",message="lowest"
         pub(super) levels: Option<Vec<TopologyLevel>>,
     }
+
+    /// A level.
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "camelCase")]
+    pub(super) struct TopologyLevel {
+        /// A label.
+        ///
+        /// After a blank line.
+        ///
+        /// +required
+        /// +kubebuilder:validation:Required
+        /// +kubebuilder:validation:MinLength=1
+        /// +kubebuilder:validation:MaxLength=316
+        /// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`
+        pub(super) node_label: String,
+    }
 }
 
 mod v1beta2 {
     use schemars::JsonSchema;
-
-    use super::TopologyLevel;
 
     /// What the type says.
     #[derive(JsonSchema)]
@@ -82,11 +78,30 @@ mod v1beta2 {
         /// +kubebuilder:validation:XValidation:rule="size(self.filter(i, i.nodeLabel == 'kubernetes.io/hostname')) == 0 || self[size(self) - 1].nodeLabel == 'kubernetes.io/hostname'",message="lowest"
         pub(super) levels: Option<Vec<TopologyLevel>>,
     }
+
+    /// A level.
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "camelCase")]
+    pub(super) struct TopologyLevel {
+        /// A label.
+        ///
+        /// After a blank line.
+        ///
+        /// +required
+        /// +kubebuilder:validation:MinLength=1
+        /// +kubebuilder:validation:MaxLength=316
+        /// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`
+        pub(super) node_label: String,
+    }
 }
 
 #[test]
 fn topologies() {
-    let builder = CrdBuilder::of_root::<V1beta1>("kueue.x-k8s.io", "v1beta1", "Topology");
-    let path = "extra/kueue/kueue.x-k8s.io_topologies.yaml";
-    assert_golden(path, builder.root_version::<V1beta2>("v1beta2"), Written::ByMachine);
+    Golden::of::<V1beta1>(
+        "extra/kueue/kueue.x-k8s.io_topologies.yaml",
+        ("kueue.x-k8s.io", "v1beta1", "Topology"),
+        &["sigs.k8s.io/kueue/apis/kueue/v1beta1"],
+    )
+    .version::<V1beta2>("v1beta2", &["sigs.k8s.io/kueue/apis/kueue/v1beta2"])
+    .assert();
 }

@@ -1,7 +1,6 @@
-use kubewright_manifests::crd::CrdBuilder;
 use schemars::JsonSchema;
 
-use crate::comparison::{Written, assert_golden};
+use crate::comparison::Golden;
 
 /// Shared by the versions.
 mod structs {
@@ -32,8 +31,8 @@ struct V1beta1 {
     spec: VersionedResourceSpec,
 }
 
-/// +kubebuilder:subresource:status
 /// +kubebuilder:storageversion
+/// +kubebuilder:subresource:status
 /// +kubebuilder:resource:singular=versionedresource
 #[derive(JsonSchema)]
 #[schemars(rename = "VersionedResource")]
@@ -43,10 +42,20 @@ struct V1beta2 {
 
 #[test]
 fn versionedresources() {
-    assert_golden(
+    Golden::of::<V1beta2>(
         "controller-tools/pkg/crd/testdata/multiple_versions/testdata.kubebuilder.io_versionedresources.yaml",
-        CrdBuilder::of_root::<V1beta2>("testdata.kubebuilder.io", "v1beta2", "VersionedResource")
-            .root_version::<V1beta1>("v1beta1"),
-        Written::ByMachine,
-    );
+        ("testdata.kubebuilder.io", "v1beta2", "VersionedResource"),
+        &[
+            "sigs.k8s.io/controller-tools/pkg/crd/testdata/multiple_versions/v1beta2",
+            "sigs.k8s.io/controller-tools/pkg/crd/testdata/multiple_versions",
+        ],
+    )
+    .version::<V1beta1>(
+        "v1beta1",
+        &[
+            "sigs.k8s.io/controller-tools/pkg/crd/testdata/multiple_versions/v1beta1",
+            "sigs.k8s.io/controller-tools/pkg/crd/testdata/multiple_versions",
+        ],
+    )
+    .assert();
 }

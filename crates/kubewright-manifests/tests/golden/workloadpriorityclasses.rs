@@ -1,13 +1,12 @@
-use kubewright_manifests::crd::CrdBuilder;
 use schemars::JsonSchema;
 
-use crate::comparison::{Written, assert_golden};
+use crate::comparison::Golden;
 
 /// A kind.
 ///
+/// +kubebuilder:deprecatedversion:warning="use another"
 /// +kubebuilder:resource:scope=Cluster,shortName={wpc}
 /// +kubebuilder:printcolumn:name="Value",JSONPath=".value",type=integer,description="The value"
-/// +kubebuilder:deprecatedversion:warning="use another"
 #[derive(JsonSchema)]
 #[schemars(rename = "WorkloadPriorityClass")]
 struct V1beta1 {
@@ -40,8 +39,11 @@ struct V1beta2 {
 
 #[test]
 fn workloadpriorityclasses() {
-    let mut builder = CrdBuilder::of_root::<V1beta1>("kueue.x-k8s.io", "v1beta1", "WorkloadPriorityClass");
-    builder = builder.root_version::<V1beta2>("v1beta2");
-    let path = "extra/kueue/kueue.x-k8s.io_workloadpriorityclasses.yaml";
-    assert_golden(path, builder, Written::ByMachine);
+    Golden::of::<V1beta1>(
+        "extra/kueue/kueue.x-k8s.io_workloadpriorityclasses.yaml",
+        ("kueue.x-k8s.io", "v1beta1", "WorkloadPriorityClass"),
+        &["sigs.k8s.io/kueue/apis/kueue/v1beta1"],
+    )
+    .version::<V1beta2>("v1beta2", &["sigs.k8s.io/kueue/apis/kueue/v1beta2"])
+    .assert();
 }

@@ -8,8 +8,16 @@ use k8s_openapi::{
         util::intstr::IntOrString,
     },
 };
-use kubewright_manifests::schema::byte_string;
 use schemars::JsonSchema;
+
+use super::types::{
+    AssociativeType, Bytes, ConcurrencyPolicy, ContainsNestedMap, Duration, EmpiableObject, ExportedStruct,
+    Hosts, InlineAlias, InlinePointerStruct, JustNestedObject, K8sConcurrencyPolicy,
+    K8sNestedAssociativeList, LongerString, MinMaxObject, NestedAssociativeList, NestedMap, NestedMapOfInfo,
+    NestedObject, NestedStructWithSeveralFields, Preserved, RootObject, StringAlias, StringAliasWithTitle,
+    StringAliasWithValidation, StringEvenType, Time2, TotallyABool, UnexportedStruct, UnmarkeredInteger,
+    UnmarkeredString, Url,
+};
 
 /// A kind.
 ///
@@ -393,7 +401,7 @@ struct CronJobSpec {
 /// What is.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
-struct CronJobStatus {
+pub(super) struct CronJobStatus {
     /// A text.
     ///
     /// +optional
@@ -431,178 +439,4 @@ struct CronJobStatus {
     #[schemars(rename = "lastActiveLogURL4")]
     last_active_log_url4: Option<String>,
     duration: Option<Duration>,
-}
-
-// Written as base64.
-#[derive(JsonSchema)]
-#[schemars(transparent)]
-struct Bytes(#[schemars(schema_with = "byte_string")] Vec<u8>);
-
-/// Written as a string.
-///
-/// +kubebuilder:validation:Type=string
-#[derive(JsonSchema)]
-struct TotallyABool(bool);
-
-/// Bounded by the type.
-///
-/// +kubebuilder:validation:MinLength=4
-#[derive(JsonSchema)]
-struct LongerString(String);
-
-/// +kubebuilder:validation:Enum=Allow;Forbid;Replace
-#[derive(JsonSchema)]
-struct ConcurrencyPolicy(String);
-
-/// +k8s:enum
-#[derive(JsonSchema)]
-enum K8sConcurrencyPolicy {
-    Replace,
-    Allow,
-    Forbid,
-}
-
-#[derive(JsonSchema)]
-struct RootObject {
-    nested: NestedObject,
-}
-
-#[derive(JsonSchema)]
-struct NestedObject {
-    foo: String,
-    bar: bool,
-}
-
-#[derive(JsonSchema)]
-struct EmpiableObject {
-    /// +kubebuilder:default=forty-two
-    foo: Option<String>,
-    bar: Option<String>,
-}
-
-/// Reads and writes itself.
-///
-/// +kubebuilder:pruning:PreserveUnknownFields
-#[derive(JsonSchema)]
-struct Preserved {}
-
-#[derive(JsonSchema)]
-struct AssociativeType {
-    name: String,
-    secondary: isize,
-    foo: String,
-}
-
-/// +listType=map
-/// +listMapKey=name
-/// +listMapKey=secondary
-#[derive(JsonSchema)]
-struct NestedAssociativeList(Vec<AssociativeType>);
-
-/// +k8s:listType=map
-/// +k8s:listMapKey=name
-/// +k8s:listMapKey=secondary
-#[derive(JsonSchema)]
-struct K8sNestedAssociativeList(Vec<AssociativeType>);
-
-/// +mapType=granular
-#[derive(JsonSchema)]
-struct NestedMapOfInfo(BTreeMap<String, Bytes>);
-
-/// +structType=atomic
-#[derive(JsonSchema)]
-struct NestedStructWithSeveralFields(NestedObject);
-
-#[derive(JsonSchema)]
-struct JustNestedObject(NestedObject);
-
-/// +kubebuilder:validation:MinProperties=1
-/// +kubebuilder:validation:MaxProperties=2
-#[derive(JsonSchema)]
-struct MinMaxObject {
-    foo: Option<String>,
-    bar: Option<String>,
-    baz: Option<String>,
-}
-
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase")]
-struct ContainsNestedMap {
-    inner_map: Option<BTreeMap<String, String>>,
-}
-
-#[derive(JsonSchema)]
-struct UnexportedStruct {
-    /// A text.
-    foo: String,
-}
-
-#[derive(JsonSchema)]
-struct ExportedStruct {
-    /// A text.
-    baz: String,
-}
-
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase")]
-struct EmbeddedStruct {
-    /// A text.
-    from_embedded: Option<String>,
-}
-
-type NestedMap = BTreeMap<String, BTreeMap<String, String>>;
-
-type InlineAlias = EmbeddedStruct;
-
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase")]
-struct InlinePointerStruct {
-    from_pointer: Option<String>,
-}
-
-/// +kubebuilder:validation:XValidation:rule="self.size() % 2 == 0",message="must have even length"
-#[derive(JsonSchema)]
-struct StringEvenType(String);
-
-/// A text.
-///
-/// +kubebuilder:validation:MinItems=1
-/// +kubebuilder:validation:items:MinLength=1
-/// +kubebuilder:validation:items:MaxLength=255
-/// +kubebuilder:validation:items:Pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$
-/// +listType=set
-#[derive(JsonSchema)]
-struct Hosts(Vec<String>);
-
-type StringAlias = String;
-
-/// +kubebuilder:title="title on type"
-#[derive(JsonSchema)]
-struct StringAliasWithTitle(String);
-
-/// +kubebuilder:validation:MinLength=1
-/// +kubebuilder:validation:MaxLength=255
-#[derive(JsonSchema)]
-struct StringAliasWithValidation(String);
-
-#[derive(JsonSchema)]
-struct UnmarkeredInteger(i32);
-
-#[derive(JsonSchema)]
-struct UnmarkeredString(String);
-
-/// +kubebuilder:validation:Type=string
-#[derive(JsonSchema)]
-struct Url {}
-
-/// +kubebuilder:validation:Type=integer
-/// +kubebuilder:validation:Format=int64
-#[derive(JsonSchema)]
-struct Time2(String);
-
-/// A text.
-#[derive(JsonSchema)]
-struct Duration {
-    /// A text.
-    value: i64,
 }
