@@ -39,6 +39,8 @@ pub(super) struct Declaration {
     least_bytes: i64,
     /// The value this is a part of, and what part.
     inside: Option<(DeclarationId, String)>,
+    /// The name of an object type that is no part of a schema.
+    name: Option<&'static str>,
 }
 
 /// What a declared value is made of.
@@ -60,6 +62,32 @@ impl Declarations {
         let mut declarations = Self { nodes: Vec::new(), root: DeclarationId(0) };
         declarations.root = declarations.add(schema, is_object)?;
         Some(declarations)
+    }
+
+    /// Nothing at all, to declare types of objects in.
+    pub(super) fn none() -> Self {
+        let mut declarations = Self { nodes: Vec::new(), root: DeclarationId(0) };
+        declarations.push(Type::Dyn, 0, 1);
+        declarations
+    }
+
+    /// Declares a type of objects with these fields.
+    pub(super) fn declare(&mut self, name: &'static str, fields: Vec<(String, Type)>) -> Type {
+        let fields = fields.into_iter().map(|(field, of)| (field, self.push(of, 0, 1))).collect();
+        let id = self.declare_object(fields, 2);
+        if let Some(node) = self.nodes.get_mut(id.0) {
+            node.name = Some(name);
+        }
+        Type::Object(id)
+    }
+
+    /// Declares one more field of a type of objects.
+    pub(super) fn declare_field(&mut self, object: &Type, name: &str, of: Type) {
+        let Type::Object(id) = object else { return };
+        let field = self.push(of, 0, 1);
+        if let Some(Parts::Fields(fields)) = self.nodes.get_mut(id.0).map(|node| &mut node.parts) {
+            fields.insert(name.to_owned(), field);
+        }
     }
 
     pub(super) fn root(&self) -> &Declaration {
@@ -90,9 +118,11 @@ impl Declarations {
 
     /// The name of an object type. A real server puts the nanoseconds of its clock behind the first word.
     pub(super) fn name(&self, id: DeclarationId) -> String {
-        match &self.get(id).inside {
-            None => "selfType0".to_owned(),
-            Some((outer, part)) => format!("{}.{part}", self.name(*outer)),
+        let node = self.get(id);
+        match (node.name, &node.inside) {
+            (Some(name), _) => name.to_owned(),
+            (None, None) => "selfType0".to_owned(),
+            (None, Some((outer, part))) => format!("{}.{part}", self.name(*outer)),
         }
     }
 
@@ -212,7 +242,7 @@ impl Declarations {
 
     fn push(&mut self, of: Type, most: i64, least_bytes: i64) -> DeclarationId {
         let most = most.max(0).unsigned_abs();
-        self.nodes.push(Declaration { of, parts: Parts::None, most, least_bytes, inside: None });
+        self.nodes.push(Declaration { of, parts: Parts::None, most, least_bytes, inside: None, name: None });
         DeclarationId(self.nodes.len() - 1)
     }
 

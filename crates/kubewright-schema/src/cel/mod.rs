@@ -9,8 +9,12 @@
 //! `depth.rs` and `budget.rs` keep expressions from the end of the stack and of patience. The evaluator is the `cel` crate
 //! with the functions of `kube-cel` and those of `functions.rs`.
 //!
+//! Expressions that are no rules, such as the conditions of webhooks and policies, have a [`Scope`] of variables instead of a
+//! schema; `scope.rs` compiles and evaluates them, `authorizer.rs` is what they ask whether a user may do something.
+//!
 //! Start at [`Schema::validate_rules`] and [`check_rules`].
 
+mod authorizer;
 mod budget;
 mod check;
 mod checker;
@@ -22,6 +26,7 @@ mod functions;
 mod plan;
 mod program;
 mod report;
+mod scope;
 mod shown;
 mod syntax;
 mod value;
@@ -29,11 +34,13 @@ mod value;
 use serde_json::Value;
 
 pub use {
+    authorizer::{AccessDecision, AccessRequest, Authorize},
     cost::{MOST_PER_RULE, MOST_PER_SCHEMA},
     expression::check_expression,
     report::{
         CheckedExpression, CheckedRule, CheckedRules, ExpressionError, RulePart, RuleProblem, check_rules,
     },
+    scope::{EvaluationError, Expression, Scope, ValueType, Values},
 };
 pub(crate) use {
     declaration::Declarations,

@@ -16,6 +16,7 @@ use kube_cel::cel::{
 use super::{
     checker::{Checked, Constructor},
     functions::{ENTRIES, TYPE},
+    scope::{VARIABLE, VARIABLES},
     syntax::{Comprehension, Kind, Literal, NodeId},
 };
 
@@ -42,6 +43,10 @@ impl<'c> Planner<'c> {
         let expr = match checked.tree.kind(id) {
             Kind::Literal(literal) => Expr::Literal(value(literal)),
             Kind::Ident(name) => self.ident(id, name),
+            Kind::Select { operand, field, test: false } if self.is_lazy(*operand) => {
+                let name = unnumbered(Expr::Literal(LiteralValue::String(field.as_str().into())));
+                call(VARIABLE, vec![name])
+            }
             Kind::Select { operand, field, test } => Expr::Select(SelectExpr {
                 operand: Box::new(self.plan(*operand)),
                 field: self.renamed.get(&id.index()).copied().unwrap_or(field).to_owned(),
@@ -77,6 +82,12 @@ impl<'c> Planner<'c> {
             Kind::Comprehension(loops) => self.comprehension(loops),
         };
         IdedExpr { id: id.index() as u64, expr }
+    }
+
+    /// Whether a node holds the variables that are evaluated when they are asked for.
+    fn is_lazy(&self, id: NodeId) -> bool {
+        let is_theirs = |name: &str| name == VARIABLES && !self.locals.contains(&name);
+        matches!(self.checked.tree.kind(id), Kind::Ident(name) if is_theirs(name))
     }
 
     fn ident(&self, id: NodeId, name: &str) -> Expr {

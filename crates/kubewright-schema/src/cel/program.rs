@@ -10,12 +10,13 @@ use kube_cel::{
 };
 
 use super::{
+    authorizer,
     budget::{self, Loops},
-    checker::{self, OldSelf, Type},
+    checker::{self, Checked, Type},
     cost,
     declaration::Declarations,
     depth::{self, Measured, SHALLOW},
-    functions, plan, shown,
+    functions, plan, scope, shown,
     syntax::{self, Located, Place, Tree, Unparsed},
 };
 use crate::structural::Rule;
@@ -28,6 +29,8 @@ thread_local! {
     static FUNCTIONS: Context<'static> = {
         let mut context = Context::default().with_all();
         functions::register(&mut context);
+        authorizer::register(&mut context);
+        scope::register(&mut context);
         budget::register(&mut context);
         context
     };
@@ -91,10 +94,13 @@ impl Compiled {
             let rule = Err(Problem { text, located: Vec::new() });
             return Self(Some(Arc::new(Programs { rule, message: None, most_often: 0 })));
         };
-        let old_self = if rule.optional_old_self == Some(true) { OldSelf::Optional } else { OldSelf::Plain };
-        let compiled = compile(&rule.rule, declarations, old_self, Output::Bool);
+        let own = declarations.root().of.clone();
+        let old =
+            if rule.optional_old_self == Some(true) { Type::optional(own.clone()) } else { own.clone() };
+        let variables = vec![("self".to_owned(), own), ("oldSelf".to_owned(), old)];
+        let compiled = compile(&rule.rule, declarations, variables.clone(), Output::Bool);
         let message = (compiled.is_ok() && !rule.message_expression.is_empty())
-            .then(|| compile(&rule.message_expression, declarations, old_self, Output::String));
+            .then(|| compile(&rule.message_expression, declarations, variables, Output::String));
         let most_often = declarations.most_often();
         Self(Some(Arc::new(Programs { rule: compiled, message, most_often })))
     }
@@ -118,11 +124,11 @@ const NO_MEMORY: &str = "ERROR: <input>:1:1: there is no memory to compile the e
 fn compile(
     source: &str,
     declarations: &Declarations,
-    old_self: OldSelf,
+    variables: Vec<(String, Type)>,
     output: Output,
 ) -> Result<Program, Problem> {
     let tree = parse(source).map_err(|problem| output.problem(&problem.text, problem.located))?;
-    depth::with_room(tree.depth() <= SHALLOW, || check(tree, source, declarations, old_self, output))
+    depth::with_room(tree.depth() <= SHALLOW, || check(tree, source, declarations, variables, output))
         .unwrap_or_else(|| Err(output.problem(NO_MEMORY, Vec::new())))
 }
 
@@ -170,11 +176,11 @@ fn check(
     tree: Tree,
     source: &str,
     declarations: &Declarations,
-    old_self: OldSelf,
+    variables: Vec<(String, Type)>,
     output: Output,
 ) -> Result<Program, Problem> {
     let located = |errors: Vec<Located>| output.problem(&shown::errors(source, &errors), errors);
-    let checked = checker::check(tree, declarations, old_self).map_err(located)?;
+    let checked = checker::check(tree, declarations, variables).map_err(located)?;
     if *checked.output() != output.wanted() {
         return Err(Problem { text: output.misfit().to_owned(), located: Vec::new() });
     }
@@ -182,15 +188,7 @@ fn check(
         return Err(Problem { text: output.unplanned(&reason.text), located: vec![reason] });
     }
     let cost = cost::estimate(&checked, declarations);
-    let mut expression = plan::expression(&checked);
-    let loops = Loops::instrument(&mut expression);
-    Ok(Program {
-        depth: depth::of(&expression),
-        expression,
-        loops,
-        cost,
-        uses_old_self: checked.uses_old_self,
-    })
+    Ok(Program { cost, ..Program::new(&checked) })
 }
 
 impl Output {
@@ -226,12 +224,33 @@ impl Output {
 }
 
 impl Program {
-    /// Evaluates the expression, and takes what it costs from `budget`.
+    /// Makes a checked expression ready to run. What it costs by estimate is not known.
+    pub(super) fn new(checked: &Checked) -> Self {
+        let mut expression = plan::expression(checked);
+        let loops = Loops::instrument(&mut expression);
+        Self {
+            depth: depth::of(&expression),
+            expression,
+            loops,
+            cost: 0,
+            uses_old_self: checked.uses_old_self,
+        }
+    }
+
+    /// Evaluates a rule, and takes what it costs from `budget`.
     pub(super) fn run(&self, value: &Value, old: Option<&Value>, budget: &mut u64) -> Result<Value, Failure> {
+        match old {
+            Some(old) => self.run_with(&[("self", value), ("oldSelf", old)], budget),
+            None => self.run_with(&[("self", value)], budget),
+        }
+    }
+
+    /// Evaluates the expression with these variables, and takes what it costs from `budget`.
+    pub(super) fn run_with(&self, variables: &[(&str, &Value)], budget: &mut u64) -> Result<Value, Failure> {
         let limit = (*budget).min(budget::PER_CALL);
         let evaluated = depth::with_room(self.depth <= SHALLOW, || {
-            let values: Vec<&Value> = [Some(value), old].into_iter().flatten().collect();
-            budget::metered(&self.loops, &values, limit, || self.evaluate(value, old))
+            let values: Vec<&Value> = variables.iter().map(|(_, value)| *value).collect();
+            budget::metered(&self.loops, &values, limit, || self.evaluate(variables))
         });
         let Some((result, spent)) = evaluated else {
             return Err(Failure::Other("the expression cannot be evaluated".to_owned()));
@@ -244,12 +263,11 @@ impl Program {
         if spent > limit { Err(Failure::CallCost) } else { result }
     }
 
-    fn evaluate(&self, value: &Value, old: Option<&Value>) -> Result<Value, Failure> {
+    fn evaluate(&self, variables: &[(&str, &Value)]) -> Result<Value, Failure> {
         FUNCTIONS.with(|functions| {
             let mut context = functions.new_inner_scope();
-            context.add_variable_from_value("self", value.clone());
-            if let Some(old) = old {
-                context.add_variable_from_value("oldSelf", old.clone());
+            for (name, value) in variables {
+                context.add_variable_from_value(*name, (*value).clone());
             }
             // The evaluator has conversions that panic, and a custom resource is input. It holds no state that a
             // panic could leave half-changed.
@@ -268,7 +286,7 @@ pub(super) fn convert(function: &'static str, text: &str) -> Option<Value> {
     };
     let expression = Parser::new().parse(program).ok()?;
     let program = Program { expression, depth: 0, loops: Loops::default(), cost: 0, uses_old_self: false };
-    program.evaluate(&Value::String(Arc::new(text.to_owned())), None).ok()
+    program.evaluate(&[("self", &Value::String(Arc::new(text.to_owned())))]).ok()
 }
 
 fn failure(error: ExecutionError) -> Failure {

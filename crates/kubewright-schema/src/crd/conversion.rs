@@ -44,8 +44,10 @@ pub(super) fn validate(conversion: &Value, any_ca_bundle: bool, path: &FieldPath
 
 fn client_config(client: &Value, any_ca_bundle: bool, path: &FieldPath, errors: &mut ErrorList) {
     match (client["url"].as_str(), &client["service"]) {
-        (Some(url), Value::Null) => webhook_url(url, &path.child("url"), errors),
-        (None, service) if !service.is_null() => service_reference(service, &path.child("service"), errors),
+        (Some(url), Value::Null) => errors.extend(validate_webhook_url(url, &path.child("url"))),
+        (None, service) if !service.is_null() => {
+            errors.extend(validate_service_reference(service, &path.child("service")));
+        }
         _ => errors.push(FieldError::required(path, "exactly one of url or service is required")),
     }
     let bundle = text(&client["caBundle"]);
@@ -55,7 +57,9 @@ fn client_config(client: &Value, any_ca_bundle: bool, path: &FieldPath, errors: 
     }
 }
 
-fn webhook_url(url: &str, path: &FieldPath, errors: &mut ErrorList) {
+/// Checks the URL of a webhook, of whatever kind.
+pub fn validate_webhook_url(url: &str, path: &FieldPath) -> ErrorList {
+    let mut errors = ErrorList::new();
     const FORM: &str = "; desired format: https://host[/path]";
     let (rest, fragment) = url.split_once('#').unwrap_or((url, ""));
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -82,9 +86,12 @@ fn webhook_url(url: &str, path: &FieldPath, errors: &mut ErrorList) {
     if !query.is_empty() {
         errors.push(FieldError::invalid(path, query, "query parameters are not permitted in the URL"));
     }
+    errors
 }
 
-fn service_reference(service: &Value, path: &FieldPath, errors: &mut ErrorList) {
+/// Checks the service that a webhook runs behind, of whatever kind.
+pub fn validate_service_reference(service: &Value, path: &FieldPath) -> ErrorList {
+    let mut errors = ErrorList::new();
     // Kubernetes confuses the two when it reports that one is missing.
     for (name, blamed) in [("namespace", "name"), ("name", "namespace")] {
         if text(&service[name]).is_empty() {
@@ -97,12 +104,12 @@ fn service_reference(service: &Value, path: &FieldPath, errors: &mut ErrorList) 
         errors.push(FieldError::invalid(&path.child("port"), port, detail));
     }
     let Some(url_path) = service["path"].as_str().filter(|path| !path.is_empty() && *path != "/") else {
-        return;
+        return errors;
     };
     let path = path.child("path");
     if url_path == "//" {
         errors.push(FieldError::invalid(&path, url_path, "segment[0] may not be empty"));
-        return;
+        return errors;
     }
     if !url_path.starts_with('/') {
         errors.push(FieldError::invalid(&path, url_path, "must start with a '/'"));
@@ -119,6 +126,7 @@ fn service_reference(service: &Value, path: &FieldPath, errors: &mut ErrorList) 
             errors.push(FieldError::invalid(&path, url_path, format!("segment[{index}]: {reason}")));
         }
     }
+    errors
 }
 
 fn review_versions(versions: &[Value], path: &FieldPath, errors: &mut ErrorList) {

@@ -17,6 +17,7 @@ mod warnings;
 
 use serde_json::{Value, json};
 
+pub use conversion::{validate_service_reference, validate_webhook_url};
 pub use warnings::crd_warnings;
 
 use crate::{

@@ -3,33 +3,25 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use super::{
-    OldSelf,
     libraries::LIBRARIES,
     signature::{Overload, functions},
     standard::STANDARD,
     types::{LibraryType, Type},
 };
-use crate::cel::declaration::Declarations;
-
 static FUNCTIONS: LazyLock<BTreeMap<&'static str, Vec<Overload>>> =
     LazyLock::new(|| functions(&[STANDARD, LIBRARIES]));
 
 /// The variables in scope.
 pub(super) struct Environment {
-    own: Type,
-    old: Type,
+    /// What the expression may speak of.
+    globals: Vec<(String, Type)>,
     /// What macros declare, the innermost last.
     locals: Vec<(String, Type)>,
 }
 
 impl Environment {
-    pub(super) fn new(declarations: &Declarations, old_self: OldSelf) -> Self {
-        let own = declarations.root().of.clone();
-        let old = match old_self {
-            OldSelf::Plain => own.clone(),
-            OldSelf::Optional => Type::optional(own.clone()),
-        };
-        Self { own, old, locals: Vec::new() }
+    pub(super) fn new(globals: Vec<(String, Type)>) -> Self {
+        Self { globals, locals: Vec::new() }
     }
 
     pub(super) fn declare(&mut self, name: &str, of: Type) {
@@ -62,7 +54,7 @@ impl Environment {
         let [first, _, ..] = names else { return None };
         let plain = first.strip_prefix('.');
         // Nothing else has dots in its name.
-        if !["google", "net"].contains(&plain.unwrap_or(first))
+        if !["authorizer", "google", "net"].contains(&plain.unwrap_or(first))
             || plain.is_none() && self.local(first).is_some()
         {
             return None;
@@ -72,11 +64,8 @@ impl Environment {
     }
 
     fn global(&self, name: &str) -> Option<Type> {
-        match name {
-            "self" => Some(self.own.clone()),
-            "oldSelf" => Some(self.old.clone()),
-            _ => type_named(name),
-        }
+        let global = self.globals.iter().find(|(known, _)| known == name).map(|(_, of)| of.clone());
+        global.or_else(|| type_named(name))
     }
 }
 

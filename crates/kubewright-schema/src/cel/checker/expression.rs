@@ -1,5 +1,5 @@
 use super::{
-    Checked, Constructor, OldSelf, Type,
+    Checked, Constructor, Type,
     environment::Environment,
     types::Shown,
     unify::{Bindings, most_general},
@@ -23,11 +23,11 @@ pub(super) struct Checker<'d> {
 }
 
 impl<'d> Checker<'d> {
-    pub(super) fn new(tree: Tree, declarations: &'d Declarations, old_self: OldSelf) -> Self {
+    pub(super) fn new(tree: Tree, declarations: &'d Declarations, variables: Vec<(String, Type)>) -> Self {
         Self {
             types: vec![None; tree.len()],
             overloads: vec![Vec::new(); tree.len()],
-            environment: Environment::new(declarations, old_self),
+            environment: Environment::new(variables),
             bindings: Bindings::default(),
             renamed: Vec::new(),
             uses_old_self: false,

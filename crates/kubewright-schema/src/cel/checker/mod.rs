@@ -20,7 +20,7 @@ mod unify;
 
 pub(super) use {
     readiness::check as check_readiness,
-    types::{Constructor, LibraryType, Type},
+    types::{Constructor, LibraryType, Shown, Type},
 };
 
 use super::{
@@ -41,16 +41,7 @@ pub(super) struct Checked {
     pub(super) uses_old_self: bool,
 }
 
-/// What `oldSelf` is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OldSelf {
-    /// Of the type of `self`.
-    Plain,
-    /// An optional of it.
-    Optional,
-}
-
-/// Checks an expression.
+/// Checks an expression about variables of these types.
 ///
 /// # Errors
 ///
@@ -58,9 +49,9 @@ pub(super) enum OldSelf {
 pub(super) fn check(
     tree: Tree,
     declarations: &Declarations,
-    old_self: OldSelf,
+    variables: Vec<(String, Type)>,
 ) -> Result<Checked, Vec<Located>> {
-    let mut checker = expression::Checker::new(tree, declarations, old_self);
+    let mut checker = expression::Checker::new(tree, declarations, variables);
     checker.check_root();
     let (checked, errors) = checker.finish();
     if !errors.is_empty() {
