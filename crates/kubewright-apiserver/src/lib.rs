@@ -4,15 +4,17 @@
 //! server, [`ApiService`] what clients talk to: in process, or through the [`listener`].
 //!
 //! A request comes in through [`wire`], where it is read and negotiated, passes [`authn`] and [`authz`], goes to a
-//! verb of [`registry`], which commits to [`store`], and comes back through [`wire`]. What is served at the moment is
+//! verb of [`registry`], which asks `admission` (webhooks and policies), commits to [`store`], and comes back through
+//! [`wire`]. [`webhook`] is how webhooks are called, those that convert custom resources as well. What is served at the moment is
 //! described by [`discovery`] and [`openapi`]; refusals are [`status`] values. [`types`] and [`defaults`] know the
 //! built-in kinds, `validation` what may be in them, [`apply`] and [`patch`] change objects, [`selector`] picks them, [`table`] prints them. Start
 //! reading in `wire/handler.rs`, the way of a request from top to bottom, then in [`registry`] and [`store`].
 //!
-//! Clock and randomness are given to the server, and timers are tokio's, so that a client and a server in one
+//! Clock, randomness and the way to webhooks are given to the server, and timers are tokio's, so that a client and a server in one
 //! thread under paused time do the same in every run. Of this workspace the crate imports `kubewright-schema` and
 //! `kubewright-world`, and nothing of the runtime: a client of the server is a client like any other.
 
+mod admission;
 pub mod apply;
 pub mod authn;
 pub mod authz;
@@ -33,9 +35,11 @@ pub mod types;
 mod user;
 #[allow(dead_code)] // Until kinds are checked here.
 mod validation;
+pub mod webhook;
 pub mod wire;
 
 pub use server::{ApiServer, ApiServerBuilder, ApiService, ServerClosed};
 pub use store::Snapshot;
 pub use user::User;
+pub use webhook::WebhookClient;
 pub use wire::{ApiBody, Version};

@@ -8,11 +8,13 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Body;
+use http_body_util::Full;
 use kubewright_world::{Clock, Random};
 use serde_json::Value;
 use tower::Service;
 
 use crate::{
+    admission::Admission,
     authn::{Authenticator, TokenIssuer},
     authz::Authorizer,
     bootstrap,
@@ -21,6 +23,7 @@ use crate::{
     status::Status,
     store::{Snapshot, Store},
     user::User,
+    webhook::{BoxError, ServiceAddresses, WebhookClient},
     wire::{self, ApiBody, Version, handler::Handler},
 };
 
@@ -55,6 +58,8 @@ pub struct ApiServerBuilder {
     tokens: Vec<(String, User)>,
     anonymous: bool,
     access_control: bool,
+    webhook_client: WebhookClient,
+    webhook_addresses: ServiceAddresses,
 }
 
 /// The server as a tower service. Every request is one of the user it was made for, or shows by itself whose it is.
@@ -87,6 +92,8 @@ impl ApiServer {
             tokens: Vec::new(),
             anonymous: true,
             access_control: true,
+            webhook_client: WebhookClient::network(),
+            webhook_addresses: ServiceAddresses::default(),
         }
     }
 
@@ -213,6 +220,53 @@ impl ApiServerBuilder {
         self
     }
 
+    /// What brings requests to webhooks, in place of the network: any tower service, such as an `axum::Router`.
+    ///
+    /// A request's URL is the one of the configuration, or `https://<service>.<namespace>.svc:<port>/<path>`. What the
+    /// configuration says besides is the [`WebhookTarget`](crate::webhook::WebhookTarget) in its extensions.
+    ///
+    /// ```
+    /// use std::convert::Infallible;
+    ///
+    /// use bytes::Bytes;
+    /// use http::{Request, Response};
+    /// use http_body_util::{BodyExt, Full};
+    /// use kubewright_apiserver::ApiServer;
+    /// use serde_json::{Value, json};
+    /// use tower::service_fn;
+    ///
+    /// // A webhook that allows everything.
+    /// let webhook = service_fn(async |request: Request<Full<Bytes>>| {
+    ///     let body = request.into_body().collect().await?.to_bytes();
+    ///     let review: Value = serde_json::from_slice(&body).unwrap_or_default();
+    ///     let answer = json!({
+    ///         "apiVersion": "admission.k8s.io/v1",
+    ///         "kind": "AdmissionReview",
+    ///         "response": {"uid": review["request"]["uid"], "allowed": true},
+    ///     });
+    ///     Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(answer.to_string()))))
+    /// });
+    /// let server = ApiServer::builder().webhook_client(webhook).build();
+    /// ```
+    pub fn webhook_client<S, B>(mut self, service: S) -> Self
+    where
+        S: Service<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S::Future: Send,
+        S::Error: Into<BoxError>,
+        B: Body<Data = Bytes> + Send,
+        B::Error: Into<BoxError>,
+    {
+        self.webhook_client = WebhookClient::new(service);
+        self
+    }
+
+    /// Where services are that webhooks run behind, for those that are not where their `targetPort` says on this
+    /// machine.
+    pub fn webhook_addresses(mut self, addresses: ServiceAddresses) -> Self {
+        self.webhook_addresses = addresses;
+        self
+    }
+
     /// The server. It serves at once.
     #[must_use]
     pub fn build(self) -> ApiServer {
@@ -231,8 +285,11 @@ impl ApiServerBuilder {
         } else {
             Authorizer::always_allow()
         };
+        let admission =
+            Admission::new(self.webhook_client, self.webhook_addresses, store.clone(), audit.fork());
+        let registry = Registry::new(store, self.clock, self.random, authenticator, authorizer, admission);
         let handler = Handler {
-            registry: Arc::new(Registry::new(store, self.clock, self.random, authenticator, authorizer)),
+            registry: Arc::new(registry),
             version: self.version,
             watch_settings: WatchSettings {
                 bookmark_period: self.bookmark_period,

@@ -53,7 +53,7 @@ pub struct Cause {
 }
 
 /// The machine-readable reason of a [`Status`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Reason {
     /// No reason, written as an absent field.
@@ -96,6 +96,8 @@ pub enum Reason {
     InternalError,
     /// 503.
     ServiceUnavailable,
+    /// A reason of somebody else, such as a webhook that refuses a request.
+    Other(Box<str>),
 }
 
 /// A resource and its group, as messages name it: `pods`, `widgets.example.com`.
@@ -528,7 +530,7 @@ impl fmt::Display for Cause {
 impl Reason {
     /// The reason on the wire.
     #[must_use]
-    pub fn as_str(self) -> &'static str {
+    pub fn as_str(&self) -> &str {
         match self {
             Self::Unknown => "",
             Self::Unauthorized => "Unauthorized",
@@ -550,6 +552,35 @@ impl Reason {
             Self::UnsupportedMediaType => "UnsupportedMediaType",
             Self::InternalError => "InternalError",
             Self::ServiceUnavailable => "ServiceUnavailable",
+            Self::Other(text) => text,
+        }
+    }
+}
+
+impl From<&str> for Reason {
+    fn from(text: &str) -> Self {
+        match text {
+            "" => Self::Unknown,
+            "Unauthorized" => Self::Unauthorized,
+            "Forbidden" => Self::Forbidden,
+            "NotFound" => Self::NotFound,
+            "AlreadyExists" => Self::AlreadyExists,
+            "Conflict" => Self::Conflict,
+            "Gone" => Self::Gone,
+            "Expired" => Self::Expired,
+            "Invalid" => Self::Invalid,
+            "ServerTimeout" => Self::ServerTimeout,
+            "StoreReadError" => Self::StoreReadError,
+            "Timeout" => Self::Timeout,
+            "TooManyRequests" => Self::TooManyRequests,
+            "BadRequest" => Self::BadRequest,
+            "MethodNotAllowed" => Self::MethodNotAllowed,
+            "NotAcceptable" => Self::NotAcceptable,
+            "RequestEntityTooLarge" => Self::RequestEntityTooLarge,
+            "UnsupportedMediaType" => Self::UnsupportedMediaType,
+            "InternalError" => Self::InternalError,
+            "ServiceUnavailable" => Self::ServiceUnavailable,
+            other => Self::Other(other.into()),
         }
     }
 }

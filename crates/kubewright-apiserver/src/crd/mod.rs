@@ -4,6 +4,7 @@
 //! which names it gets (`names.rs`), and which resources it makes the server serve ([`served`]). There is no
 //! controller in between: names are accepted and resources served in the same commit.
 
+mod conversion;
 mod names;
 mod scale;
 mod version;
@@ -18,6 +19,7 @@ use crate::{
     store::Object,
 };
 
+pub(crate) use conversion::{Conversion, answer, blame};
 pub(crate) use names::accept_names;
 pub(crate) use scale::{Scale, dotted};
 pub(crate) use version::CustomVersion;
@@ -78,7 +80,7 @@ pub(crate) fn served(crd: &Object) -> Vec<Arc<Served>> {
     let names = &crd["status"]["acceptedNames"];
     let storage = storage_version(crd).unwrap_or_default();
     let versions = spec["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let schemas = version::Schemas::new(text(spec, "group"), versions, &storage);
+    let schemas = version::Schemas::new(spec, versions, &storage);
     versions
         .iter()
         .filter(|version| version["served"] == true)

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use kubewright_schema::{ErrorList, FieldError, FieldPath, JsonPath, Structural};
 use serde_json::Value;
 
-use super::{Scale, text};
+use super::{Conversion, Scale, text};
 use crate::{
     apply::{ObjectType, field_manager::Versions, schema::openapi},
     discovery::compare_versions,
@@ -23,6 +23,8 @@ pub(crate) struct CustomVersion {
     /// The warning that every request of this version gets.
     pub(crate) deprecation: Option<String>,
     pub(crate) scale: Option<Scale>,
+    /// Who converts objects from and to other versions.
+    pub(crate) conversion: Option<Arc<Conversion>>,
     /// The types of all versions of the resource, for managed fields.
     pub(crate) field_versions: Versions,
     /// The schema as the CRD writes it.
@@ -54,7 +56,11 @@ impl CustomVersion {
             terminating: metadata::is_deleting(crd),
             deprecation,
             scale: scale.is_object().then(|| Scale::read(scale)),
-            field_versions: schemas.field_versions.clone(),
+            field_versions: match &schemas.conversion {
+                Some(_) => field_versions(&schemas.group, &schemas.versions, Some(name)),
+                None => schemas.field_versions.clone(),
+            },
+            conversion: schemas.conversion.clone(),
             published_schema: Arc::new(schema(version).cloned().unwrap_or_default()),
             schema: structural(version),
             storage_schema: schemas.storage.clone(),
@@ -74,6 +80,13 @@ impl CustomVersion {
     pub(crate) fn read(&self, object: &mut Value, revision: u64) {
         if revision <= self.revision {
             self.fit_to_storage(object);
+        }
+    }
+
+    /// Takes away the fields that this version does not have.
+    pub(crate) fn prune(&self, object: &mut Value) {
+        if let Some(schema) = &self.schema {
+            schema.prune(object);
         }
     }
 
@@ -177,18 +190,24 @@ fn validate_status(schema: &Structural, object: &Value, old: Option<&Value>) -> 
 
 /// What all versions of a resource share.
 pub(super) struct Schemas {
+    group: String,
+    versions: Vec<Value>,
     storage_version: String,
     storage: Option<Structural>,
     field_versions: Versions,
+    conversion: Option<Arc<Conversion>>,
 }
 
 impl Schemas {
-    pub(super) fn new(group: &str, versions: &[Value], storage_version: &str) -> Self {
+    pub(super) fn new(spec: &Value, versions: &[Value], storage_version: &str) -> Self {
         let storage = versions.iter().find(|version| text(version, "name") == storage_version);
         Self {
+            group: text(spec, "group").to_owned(),
+            versions: versions.to_vec(),
             storage_version: storage_version.to_owned(),
             storage: storage.and_then(structural),
-            field_versions: field_versions(group, versions),
+            field_versions: field_versions(text(spec, "group"), versions, None),
+            conversion: Conversion::read(&spec["conversion"]).map(Arc::new),
         }
     }
 }
@@ -215,9 +234,14 @@ fn deprecation(spec: &Value, name: &str) -> String {
 }
 
 /// The types of all versions of a resource. A version whose schema does not say is of whatever type its values have.
-fn field_versions(group: &str, versions: &[Value]) -> Versions {
+///
+/// Objects whose managed fields are looked at are not converted by a webhook, so that one of another version than `only`
+/// may have fields that this does not know. It is then of whatever type its values have, too.
+fn field_versions(group: &str, versions: &[Value], only: Option<&str>) -> Versions {
     Versions::several(versions.iter().map(|version| {
-        let ty = schema(version).and_then(|schema| openapi::object_type(schema).ok());
+        let is_known = only.is_none_or(|only| text(version, "name") == only);
+        let schema = schema(version).filter(|_| is_known);
+        let ty = schema.and_then(|schema| openapi::object_type(schema).ok());
         (format!("{group}/{}", text(version, "name")), ty.unwrap_or_else(ObjectType::deduced))
     }))
 }

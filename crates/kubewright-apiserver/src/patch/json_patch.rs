@@ -127,13 +127,13 @@ impl<'p> Operation<'p> {
             *document = value;
             return Ok(());
         }
-        match find(document, path).ok_or_else(|| missing(path))? {
+        match find(document, path).ok_or_else(|| missing("replace", path))? {
             (Container::Object(object), key) => {
                 object.insert(key, value);
             }
             (Container::Array(array), key) => {
                 let at = index(&key, array.len())?;
-                *array.get_mut(at).ok_or_else(|| missing(path))? = value;
+                *array.get_mut(at).ok_or_else(|| missing("replace", path))? = value;
             }
         }
         Ok(())
@@ -181,7 +181,7 @@ fn find<'d>(document: &'d mut Value, path: &str) -> Option<(Container<'d>, Strin
 
 /// The value at a path. A field that an object does not have is no error, all else is.
 fn get<'d>(document: &'d mut Value, path: &str) -> Result<Option<&'d Value>, String> {
-    match find(document, path).ok_or_else(|| missing(path))? {
+    match find(document, path).ok_or_else(|| missing("test", path))? {
         (Container::Object(object), key) => Ok(object.get(&key)),
         (Container::Array(array), key) => {
             let at = index(&key, array.len())?;
@@ -191,7 +191,7 @@ fn get<'d>(document: &'d mut Value, path: &str) -> Result<Option<&'d Value>, Str
 }
 
 fn add(document: &mut Value, path: &str, value: Value) -> Result<(), String> {
-    match find(document, path).ok_or_else(|| missing(path))? {
+    match find(document, path).ok_or_else(|| missing("add", path))? {
         (Container::Object(object), key) => {
             object.insert(key, value);
         }
@@ -205,8 +205,8 @@ fn add(document: &mut Value, path: &str, value: Value) -> Result<(), String> {
 }
 
 fn remove(document: &mut Value, path: &str) -> Result<Value, String> {
-    match find(document, path).ok_or_else(|| missing(path))? {
-        (Container::Object(object), key) => object.remove(&key).ok_or_else(|| missing(path)),
+    match find(document, path).ok_or_else(|| missing("remove", path))? {
+        (Container::Object(object), key) => object.remove(&key).ok_or_else(|| missing("remove", path)),
         (Container::Array(array), key) => {
             let at = index(&key, array.len())?;
             Ok(array.remove(at))
@@ -225,8 +225,8 @@ fn index(key: &str, length: usize) -> Result<usize, String> {
     }
 }
 
-fn missing(path: &str) -> String {
-    format!("operation does not apply: doc is missing path: \"{path}\": missing value")
+fn missing(operation: &str, path: &str) -> String {
+    format!("{operation} operation does not apply: doc is missing path: \"{path}\": missing value")
 }
 
 #[cfg(test)]

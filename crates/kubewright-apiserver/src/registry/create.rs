@@ -1,3 +1,6 @@
+use std::sync::Arc;
+
+use futures::FutureExt;
 use kubewright_schema::{ErrorList, FieldPath, names};
 use serde_json::Value;
 
@@ -6,8 +9,9 @@ use super::{
     update::{group_kind, kind_errors},
 };
 use crate::{
+    admission::{Attributes, Options},
     status::{Cause, Status},
-    store::CommitError,
+    store::{CommitError, Object},
     validation,
     wire::options::WriteOptions,
 };
@@ -23,19 +27,21 @@ impl Registry {
     ///
     /// # Errors
     /// With the `Status` that says what is wrong with the object, or that it is there.
-    pub(crate) fn create(
+    pub(crate) async fn create(
         &self,
         request: &Request,
         options: &WriteOptions,
-        object: Value,
+        mut object: Value,
     ) -> Result<Presented, Status> {
+        self.match_namespace(request, &mut object)?;
+        wipe_system_fields(&mut object);
         let manager = request.served.field_manager("");
         let object = manager.update(&Value::Null, object, &options.field_manager, self.clock.now());
-        self.create_tracked(request, options, object)
+        self.create_tracked(request, options, object).await
     }
 
     /// Creates an object that has its managed fields already.
-    pub(super) fn create_tracked(
+    pub(super) async fn create_tracked(
         &self,
         request: &Request,
         options: &WriteOptions,
@@ -43,8 +49,14 @@ impl Registry {
     ) -> Result<Presented, Status> {
         let served = &request.served;
         self.match_namespace(request, &mut object)?;
-        self.wipe_system_fields(&mut object);
+        wipe_system_fields(&mut object);
         self.admit_create(request, &object)?;
+        served.strategy.admit(&mut object);
+        let attributes = Attributes::new(request, Options::Create(options), None);
+        let mut object = self.mutate_object(&attributes, object).await?;
+        served.strategy.admit(&mut object);
+        self.match_namespace(request, &mut object)?;
+        self.set_system_fields(&mut object);
 
         let generate_name = metadata::text(&object, "generateName").to_owned();
         let generates = metadata::name(&object).is_empty() && !generate_name.is_empty();
@@ -60,27 +72,9 @@ impl Registry {
             let name = metadata::name(&object).to_owned();
             served.strategy.prepare_create(served, &mut object);
             self.validate_create(request, &object)?;
-            let _allocation = self.lock_allocation(served);
-            let errors = served.strategy.allocate(&mut object, || self.store.list(&served.bucket));
-            Status::check(&served.definition.group_kind(), &name, &errors)?;
-            if !metadata::resource_version(&object).is_empty() {
-                return Err(Status::untyped("resourceVersion should not be set on objects to be created"));
-            }
-            let key = served.key(&request.namespace, &name);
-            let there = if options.dry_run {
-                match self.store.get(&served.bucket, &key) {
-                    None => return Ok(Presented::Made(object)),
-                    Some(there) => there,
-                }
-            } else {
-                match self.store.create(&served.bucket, &key, served.store(object)) {
-                    Ok(created) => {
-                        self.committed(served, None);
-                        return Ok(served.present(&created));
-                    }
-                    Err(CommitError::Exists(there) | CommitError::Modified(there)) => there,
-                    Err(CommitError::Missing) => return Err(request.not_found()),
-                }
+            let there = match self.commit_new(&attributes, options, &name, object).await? {
+                Ok(created) => return Ok(created),
+                Err(there) => there,
             };
             if tries == 0 {
                 let resource = served.group_resource();
@@ -95,17 +89,132 @@ impl Registry {
         }
     }
 
+    /// Shows a new object to those who validate, and stores it; gives what is there in its place, if something is.
+    async fn commit_new(
+        &self,
+        attributes: &Attributes<'_>,
+        options: &WriteOptions,
+        name: &str,
+        object: Value,
+    ) -> Result<Result<Presented, Arc<Object>>, Status> {
+        let request = attributes.request;
+        if !(request.served.strategy.allocates() && self.has_validators(attributes)) {
+            self.validate(attributes, Some(&object)).await?;
+            if request.served.is_converted_by_webhook() && !options.dry_run {
+                let stored = self.to_storage(&request.served, object).await?;
+                return self.store_converted(request, name, stored).await;
+            }
+            return self.store_new(request, options, name, object);
+        }
+        // What the server hands out is shown as well. It is only taken when the object is stored, and may be gone by then.
+        loop {
+            let mut shown = object.clone();
+            self.allocate(request, name, &mut shown)?;
+            self.validate(attributes, Some(&shown)).await?;
+            if let Ok(stored) = self.store_new(request, options, name, shown) {
+                return Ok(stored);
+            }
+        }
+    }
+
+    /// Stores a new object of a resource that a webhook converts, and gives it in the version of the request.
+    async fn store_converted(
+        &self,
+        request: &Request,
+        name: &str,
+        object: Value,
+    ) -> Result<Result<Presented, Arc<Object>>, Status> {
+        let served = &request.served;
+        if !metadata::resource_version(&object).is_empty() {
+            return Err(Status::untyped("resourceVersion should not be set on objects to be created"));
+        }
+        match self.store.create(&served.bucket, &served.key(&request.namespace, name), object) {
+            Ok(created) => {
+                self.committed(served, None);
+                self.present(served, &created).await.map(Ok)
+            }
+            Err(CommitError::Exists(there) | CommitError::Modified(there)) => Ok(Err(there)),
+            Err(CommitError::Missing) => Err(request.not_found()),
+        }
+    }
+
+    fn store_new(
+        &self,
+        request: &Request,
+        options: &WriteOptions,
+        name: &str,
+        mut object: Value,
+    ) -> Result<Result<Presented, Arc<Object>>, Status> {
+        let served = &request.served;
+        let _allocation = self.lock_allocation(served);
+        self.allocate(request, name, &mut object)?;
+        if !metadata::resource_version(&object).is_empty() {
+            return Err(Status::untyped("resourceVersion should not be set on objects to be created"));
+        }
+        let key = served.key(&request.namespace, name);
+        if options.dry_run {
+            return Ok(match self.store.get(&served.bucket, &key) {
+                None => Ok(Presented::Made(object)),
+                Some(there) => Err(there),
+            });
+        }
+        match self.store.create(&served.bucket, &key, served.store(object)) {
+            Ok(created) => {
+                self.committed(served, None);
+                Ok(Ok(served.present(&created)))
+            }
+            Err(CommitError::Exists(there) | CommitError::Modified(there)) => Ok(Err(there)),
+            Err(CommitError::Missing) => Err(request.not_found()),
+        }
+    }
+
+    /// Hands out what only the server can.
+    pub(super) fn allocate(&self, request: &Request, name: &str, object: &mut Value) -> Result<(), Status> {
+        let served = &request.served;
+        let errors = served.strategy.allocate(object, || self.store.list(&served.bucket));
+        Status::check(&served.definition.group_kind(), name, &errors)
+    }
+
+    /// An object that is not stored, such as a `Binding` or an `Eviction`, as admission makes it and allows it.
+    pub(crate) async fn admit_question(
+        &self,
+        request: &Request,
+        options: &WriteOptions,
+        object: Value,
+    ) -> Result<Value, Status> {
+        let attributes = Attributes::new(request, Options::Create(options), None);
+        let object = self.mutate_object(&attributes, object).await?;
+        self.validate(&attributes, Some(&object)).await?;
+        Ok(object)
+    }
+
+    /// The object as admission makes it.
+    pub(super) async fn mutate_object(
+        &self,
+        attributes: &Attributes<'_>,
+        object: Value,
+    ) -> Result<Value, Status> {
+        // There is an object, so there is one afterwards.
+        Ok(self.mutate(attributes, Some(object)).await?.unwrap_or_default())
+    }
+
     /// Creates an object of whatever kind, as the server itself.
     pub(crate) fn create_internal(&self, mut object: Value) -> Result<Value, Status> {
         let request = self.internal_request(&object)?;
         request.served.coerce(&mut object, false);
-        Ok(self.create(&request, &WriteOptions::internal(), object)?.into_value())
+        let options = WriteOptions::internal();
+        // Nobody else is asked, so there is nothing to wait for.
+        let created = self.create(&request, &options, object).now_or_never();
+        let created =
+            created.unwrap_or_else(|| Err(Status::internal("the object cannot be created at once")));
+        Ok(created?.into_value())
     }
 
     /// Puts an object that every cluster has into an empty store, as it is but for what the server sets.
     pub(crate) fn seed(&self, mut object: Value) {
         let Ok(request) = self.internal_request(&object) else { return };
-        self.wipe_system_fields(&mut object);
+        wipe_system_fields(&mut object);
+        self.set_system_fields(&mut object);
         let status = object.get("status").cloned();
         request.served.strategy.prepare_create(&request.served, &mut object);
         if let Some(mut status) = status {
@@ -149,12 +258,9 @@ impl Registry {
     }
 
     /// Sets what only the server may set.
-    fn wipe_system_fields(&self, object: &mut Value) {
+    fn set_system_fields(&self, object: &mut Value) {
         metadata::set(object, "uid", Some(self.uid()));
         metadata::set(object, "creationTimestamp", Some(self.now()));
-        for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
-            metadata::set(object, field, None);
-        }
     }
 
     /// Refuses what cannot be created at the moment, whatever it is.
@@ -236,5 +342,12 @@ impl Registry {
             name.extend(SUFFIX_LETTERS.get(index).map(|letter| char::from(*letter)));
         }
         name
+    }
+}
+
+/// Takes away what only the server may set.
+fn wipe_system_fields(object: &mut Value) {
+    for field in ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
+        metadata::set(object, field, None);
     }
 }

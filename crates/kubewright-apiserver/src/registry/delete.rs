@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{List, Presented, Registry, Request, Served, metadata};
 use crate::{
+    admission::{Attributes, Options},
     crd,
     status::Status,
     store::{CommitError, Object},
@@ -26,49 +27,104 @@ impl Registry {
     /// Deletes the object that the request names, or begins to.
     ///
     /// # Errors
-    /// 404, 409 if a precondition does not hold, or what the kind has against it.
-    pub(crate) fn delete(&self, request: &Request, options: &DeleteOptions) -> Result<Deleted, Status> {
+    /// 404, 409 if a precondition does not hold, or what the kind or admission has against it.
+    pub(crate) async fn delete(&self, request: &Request, options: &DeleteOptions) -> Result<Deleted, Status> {
+        self.delete_as(request, options, true).await
+    }
+
+    /// Deletes an object. `is_named` tells whether the client has named it.
+    async fn delete_as(
+        &self,
+        request: &Request,
+        options: &DeleteOptions,
+        is_named: bool,
+    ) -> Result<Deleted, Status> {
+        loop {
+            let current = self.find_deletable(request, options)?;
+            let old = self.present(&request.served, &current).await?;
+            let mut attributes = Attributes::new(request, Options::Delete(options), Some(old.value()));
+            if !is_named {
+                attributes = attributes.unnamed();
+            }
+            self.mutate(&attributes, None).await?;
+            self.validate(&attributes, None).await?;
+            match self.try_delete(request, options, &current)? {
+                Some(Deleted::Going(Presented::Stored(object))) => {
+                    return self.present(&request.served, &object).await.map(Deleted::Going);
+                }
+                Some(deleted) => return Ok(deleted),
+                None => {}
+            }
+        }
+    }
+
+    /// Deletes the object that the request names, without admission.
+    ///
+    /// # Errors
+    /// As [`Registry::delete`].
+    pub(super) fn delete_now(&self, request: &Request, options: &DeleteOptions) -> Result<Deleted, Status> {
+        loop {
+            let current = self.find_deletable(request, options)?;
+            if let Some(deleted) = self.try_delete(request, options, &current)? {
+                return Ok(deleted);
+            }
+        }
+    }
+
+    fn find_deletable(&self, request: &Request, options: &DeleteOptions) -> Result<Arc<Object>, Status> {
+        let served = &request.served;
+        let current = self.store.get(&served.bucket, &request.key()).ok_or_else(|| request.not_found())?;
+        served.strategy.allow_delete(request)?;
+        if options.orphan_dependents.is_none() && options.propagation_policy.is_none() {
+            request.warnings.extend(served.strategy.delete_warning(served));
+        }
+        self.check_preconditions(request, options, current.value())?;
+        Ok(current)
+    }
+
+    /// Deletes an object as it was found; `None` if it has changed meanwhile.
+    fn try_delete(
+        &self,
+        request: &Request,
+        options: &DeleteOptions,
+        current: &Arc<Object>,
+    ) -> Result<Option<Deleted>, Status> {
         let served = &request.served;
         let key = request.key();
-        loop {
-            let current = self.store.get(&served.bucket, &key).ok_or_else(|| request.not_found())?;
-            served.strategy.allow_delete(request)?;
-            if options.orphan_dependents.is_none() && options.propagation_policy.is_none() {
-                request.warnings.extend(served.strategy.delete_warning(served));
+        let (marked, is_held) = self.mark_deleted(served, options, current.value());
+        let result = if is_held {
+            if options.dry_run {
+                return Ok(Some(Deleted::Going(Presented::Made(marked))));
             }
-            self.check_preconditions(request, options, current.value())?;
-            let (marked, is_held) = self.mark_deleted(served, options, current.value());
-            let result = if is_held {
-                if options.dry_run {
-                    return Ok(Deleted::Going(Presented::Made(marked)));
+            let replaced = self.store.replace(&served.bucket, &key, current.revision(), marked);
+            replaced.map(|object| (Deleted::Going(Presented::Stored(object)), None))
+        } else if options.dry_run {
+            return Ok(Some(gone(request, current, marked)));
+        } else if served.strategy.grace_period(current.value(), None).is_some() {
+            // What has a grace period is marked before it goes, even if that is over.
+            let replaced = self.store.replace(&served.bucket, &key, current.revision(), marked);
+            replaced.and_then(|last| {
+                let removed = self.store.remove(&served.bucket, &key, last.revision())?;
+                Ok((Deleted::Going(Presented::Stored(last)), Some(removed)))
+            })
+        } else {
+            let removed = self.store.remove(&served.bucket, &key, current.revision());
+            removed.map(|removed| (gone(request, &removed, marked), Some(removed)))
+        };
+        match result {
+            Ok((deleted, removed)) => {
+                if removed.is_some() {
+                    served.converted.forget(&key);
                 }
-                let replaced = self.store.replace(&served.bucket, &key, current.revision(), marked);
-                replaced.map(|object| (Deleted::Going(served.present(&object)), None))
-            } else if options.dry_run {
-                return Ok(gone(request, &current, marked));
-            } else if served.strategy.grace_period(current.value(), None).is_some() {
-                // What has a grace period is marked before it goes, even if that is over.
-                let replaced = self.store.replace(&served.bucket, &key, current.revision(), marked);
-                replaced.and_then(|last| {
-                    let removed = self.store.remove(&served.bucket, &key, last.revision())?;
-                    Ok((Deleted::Going(served.present(&last)), Some(removed)))
-                })
-            } else {
-                let removed = self.store.remove(&served.bucket, &key, current.revision());
-                removed.map(|removed| (gone(request, &removed, marked), Some(removed)))
-            };
-            match result {
-                Ok((deleted, removed)) => {
-                    self.committed(served, removed.as_deref());
-                    if &*served.bucket == crd::BUCKET {
-                        self.delete_custom_resources(&request.name);
-                    }
-                    return Ok(deleted);
+                self.committed(served, removed.as_deref());
+                if &*served.bucket == crd::BUCKET {
+                    self.delete_custom_resources(&request.name);
                 }
-                // Without a precondition a delete is meant for whatever is there.
-                Err(CommitError::Modified(_)) => {}
-                Err(error) => return Err(request.commit_error(&error)),
+                Ok(Some(deleted))
             }
+            // Without a precondition a delete is meant for whatever is there.
+            Err(CommitError::Modified(_)) => Ok(None),
+            Err(error) => Err(request.commit_error(&error)),
         }
     }
 
@@ -89,7 +145,7 @@ impl Registry {
                 name: metadata::name(item.value()).to_owned(),
                 ..request.clone()
             };
-            match self.delete(&one, options) {
+            match self.delete_as(&one, options, false).await {
                 Ok(_) => {}
                 Err(status) if status.code == 404 => {}
                 Err(status) => return Err(status),
@@ -187,7 +243,7 @@ impl Registry {
         for (_, object) in listing.range("", "") {
             let request = Request::internal(served.clone(), object.value());
             // What cannot be deleted now is waited for; nobody is there to hear why.
-            let _ = self.delete(&request, &DeleteOptions::default());
+            let _ = self.delete_now(&request, &DeleteOptions::default());
         }
         self.finish_crd_deletion(&served);
     }

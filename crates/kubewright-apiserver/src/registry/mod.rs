@@ -5,11 +5,15 @@
 //! the kind's `strategy`. What is served at the moment is a `Catalog` of `Served` resources (`served.rs`), which
 //! is made anew when a CRD changes.
 //!
+//! Writes wait for admission webhooks, so verbs that write are `async`. No lock is held meanwhile; a commit is made
+//! only in place of the object that was looked at.
+//!
 //! The wire calls the verbs with decoded objects and writes what they give. Start reading at `Registry`, then
 //! `create.rs`.
 
 pub(crate) mod access;
 mod coerce;
+mod convert;
 mod create;
 mod delete;
 mod events;
@@ -44,6 +48,7 @@ pub(crate) use self::{
     watch::{WatchEvent, WatchEvents, WatchSettings},
 };
 use crate::{
+    admission::Admission,
     authn::Authenticator,
     authz::Authorizer,
     crd,
@@ -59,7 +64,8 @@ pub(crate) struct Registry {
     /// Where uids and generated names come from.
     pub(crate) random: Random,
     pub(crate) authenticator: Authenticator,
-    pub(crate) authorizer: Authorizer,
+    pub(crate) authorizer: Arc<Authorizer>,
+    pub(crate) admission: Admission,
     catalog: RwLock<Arc<Catalog>>,
     /// Held from the choice of an address or port until its owner is stored.
     allocation: Mutex<()>,
@@ -76,6 +82,8 @@ pub(crate) struct Request {
     pub(crate) subresource: String,
     pub(crate) user: User,
     pub(crate) warnings: Warnings,
+    /// Whether webhooks and policies have a say.
+    pub(crate) is_admitted_by_others: bool,
 }
 
 // === impl Registry ===
@@ -87,13 +95,15 @@ impl Registry {
         random: Random,
         authenticator: Authenticator,
         authorizer: Authorizer,
+        admission: Admission,
     ) -> Self {
         let registry = Self {
             store,
             clock,
             random,
             authenticator,
-            authorizer,
+            authorizer: Arc::new(authorizer),
+            admission,
             catalog: RwLock::default(),
             allocation: Mutex::default(),
         };
@@ -119,6 +129,9 @@ impl Registry {
         if &*served.bucket == crd::BUCKET {
             self.accept_crd_names(served);
             self.refresh_catalog();
+        }
+        if Admission::is_configured_by(&served.bucket) {
+            self.admission.refresh();
         }
         if removed.is_some() && served.custom.is_some() {
             self.finish_crd_deletion(served);
@@ -175,7 +188,13 @@ impl Request {
             subresource: String::new(),
             user: User::admin(),
             warnings: Warnings::default(),
+            is_admitted_by_others: false,
         }
+    }
+
+    /// The same request without admission, which has taken place.
+    pub(crate) fn admitted(self) -> Self {
+        Self { is_admitted_by_others: false, ..self }
     }
 
     /// The key of the object that the request names.

@@ -124,7 +124,7 @@ fn decode_patched(request: &Request, options: &WriteOptions, patched: Patched) -
     let shown = patched.value.to_string();
     let refuse = |reason: String| Status::from(PatchError::Invalid { shown: shown.clone(), reason });
     if served.custom.is_none()
-        && let Some(why) = decode::kind_problem(served, text("kind"), text("apiVersion"))
+        && let Some(why) = decode::kind_problem(served.kind_name(""), text("kind"), text("apiVersion"))
     {
         return Err(refuse(why));
     }

@@ -15,7 +15,7 @@ impl Registry {
     ///
     /// # Errors
     /// 404, 409 if it is on a node or about to go, 422 if the binding names no node.
-    pub(crate) fn bind(
+    pub(crate) async fn bind(
         &self,
         request: &Request,
         options: &WriteOptions,
@@ -29,7 +29,7 @@ impl Registry {
             let kind = crate::status::GroupKind::new("", "Binding");
             return Err(Status::invalid(&kind, &request.name, vec![Cause::required("target.name", "")]));
         }
-        let pod = Request { subresource: "binding".to_owned(), ..request.clone() };
+        let pod = Request { subresource: "binding".to_owned(), ..request.clone() }.admitted();
         let refuse =
             |why: String| Status::conflict(&GroupResource::new("", "pods/binding"), &request.name, &why);
         let make = |old: Option<&Value>| {
@@ -52,11 +52,9 @@ impl Registry {
             set_scheduled(metadata::child(fields, "status"), &self.now());
             Ok(new)
         };
-        self.update(
-            &pod,
-            options,
-            &Edit { make: &make, create_missing: false, tracked: false, is_replacement: false },
-        )?;
+        let edit =
+            Edit { make: &make, create_missing: false, tracked: false, is_replacement: false, view: None };
+        self.update(&pod, options, &edit).await?;
         Ok(success())
     }
 
@@ -81,7 +79,7 @@ impl Registry {
             self.take_disruption(request, pod.value(), delete.dry_run)?;
         }
         let pod = Request { subresource: String::new(), ..request.clone() };
-        match self.delete(&pod, &delete)? {
+        match self.delete_now(&pod, &delete)? {
             Deleted::Gone(_) | Deleted::Going(_) => Ok(success()),
         }
     }

@@ -38,7 +38,7 @@ impl Registry {
         }
         let object =
             self.store.get(&request.served.bucket, &request.key()).ok_or_else(|| request.not_found())?;
-        Ok(request.served.present(&object))
+        self.present(&request.served, &object).await
     }
 
     /// The objects of a collection that the options select, page by page.
@@ -57,7 +57,7 @@ impl Registry {
         let mut items = Vec::new();
         let mut last = None;
         for (key, object) in objects.by_ref() {
-            let presented = served.present(object);
+            let presented = self.present(served, object).await?;
             if selection.matches(presented.value()) {
                 items.push(presented);
             }

@@ -1,6 +1,6 @@
 use serde_json::{Map, Value, json};
 
-use super::{Edit, Registry, Request, metadata};
+use super::{Edit, Registry, Request, metadata, update::View};
 use crate::{
     crd::{Scale, dotted},
     status::{Cause, GroupKind, Status},
@@ -12,10 +12,10 @@ impl Registry {
     ///
     /// # Errors
     /// 404, or 500 if the object does not have the fields that its CRD says.
-    pub(crate) fn scale(&self, request: &Request) -> Result<Value, Status> {
+    pub(crate) async fn scale(&self, request: &Request) -> Result<Value, Status> {
         let object =
             self.store.get(&request.served.bucket, &request.key()).ok_or_else(|| request.not_found())?;
-        let object = request.served.present(&object);
+        let object = self.present(&request.served, &object).await?;
         let paths = paths(request)?;
         if request.served.custom.is_some() && read(object.value(), &paths.spec_replicas).is_none() {
             let path = dotted(&paths.spec_replicas);
@@ -28,42 +28,56 @@ impl Registry {
     ///
     /// # Errors
     /// With what `make` refuses, 422 for a number that is none, and what an update of the object refuses.
-    pub(crate) fn update_scale(
+    pub(crate) async fn update_scale(
         &self,
         request: &Request,
         options: &WriteOptions,
-        make: &dyn Fn(&Value) -> Result<Value, Status>,
+        make: &(dyn Fn(&Value) -> Result<Value, Status> + Sync),
     ) -> Result<Value, Status> {
-        let paths = paths(request)?;
-        let make = |old: Option<&Value>| {
-            let old = old.cloned().unwrap_or_default();
-            let scale = make(&view(&paths, &old))?;
-            let replicas = scale.get("spec").and_then(|spec| spec.get("replicas")).cloned();
-            let replicas = replicas.filter(|replicas| !replicas.is_null()).unwrap_or_else(|| json!(0));
-            let Some(number) = replicas.as_i64() else {
-                let cause = Cause::invalid("spec.replicas", &replicas, "must be an integer");
-                return Err(invalid(request, cause));
-            };
-            if number < 0 {
-                return Err(negative(request, &paths, &replicas));
-            }
-            let mut new = old;
-            write(metadata::as_map(&mut new), &paths.spec_replicas, replicas);
-            // A version in the `Scale` is one of the object.
-            let version = metadata::resource_version(&scale);
-            if !version.is_empty() {
-                metadata::set(&mut new, "resourceVersion", Some(Value::from(version)));
-            }
-            Ok(new)
-        };
+        let scaling = Scaling { request, paths: paths(request)? };
+        let make = |shown: Option<&Value>| make(shown.unwrap_or(&Value::Null));
         // As with a real server, the field of a custom resource that is scaled has no owner, and that of a built-in
         // kind only if it had one before.
         let current = self.store.get(&request.served.bucket, &request.key());
-        let is_owned = current.is_some_and(|object| has_owner(object.value(), &paths.spec_replicas));
+        let is_owned = current.is_some_and(|object| has_owner(object.value(), &scaling.paths.spec_replicas));
         let tracked = request.served.custom.is_some() || !is_owned;
-        let edit = Edit { make: &make, create_missing: false, tracked, is_replacement: false };
-        let updated = self.update(request, options, &edit)?;
-        Ok(view(&paths, updated.object.value()))
+        let edit =
+            Edit { make: &make, create_missing: false, tracked, is_replacement: false, view: Some(&scaling) };
+        let updated = self.update(request, options, &edit).await?;
+        Ok(view(&scaling.paths, updated.object.value()))
+    }
+}
+
+/// An object as a `Scale`.
+struct Scaling<'a> {
+    request: &'a Request,
+    paths: Scale,
+}
+
+impl View for Scaling<'_> {
+    fn show(&self, object: &Value) -> Value {
+        view(&self.paths, object)
+    }
+
+    fn apply(&self, object: &Value, scale: &Value) -> Result<Value, Status> {
+        let Self { request, paths } = self;
+        let replicas = scale.get("spec").and_then(|spec| spec.get("replicas")).cloned();
+        let replicas = replicas.filter(|replicas| !replicas.is_null()).unwrap_or_else(|| json!(0));
+        let Some(number) = replicas.as_i64() else {
+            let cause = Cause::invalid("spec.replicas", &replicas, "must be an integer");
+            return Err(invalid(request, cause));
+        };
+        if number < 0 {
+            return Err(negative(request, paths, &replicas));
+        }
+        let mut new = object.clone();
+        write(metadata::as_map(&mut new), &paths.spec_replicas, replicas);
+        // A version in the `Scale` is one of the object.
+        let version = metadata::resource_version(scale);
+        if !version.is_empty() {
+            metadata::set(&mut new, "resourceVersion", Some(Value::from(version)));
+        }
+        Ok(new)
     }
 }
 

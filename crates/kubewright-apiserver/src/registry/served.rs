@@ -5,8 +5,9 @@ use std::{
 
 use serde_json::Value;
 
-use super::{ResourceDefinition, Resources, events, metadata, strategy::Strategy};
+use super::{ResourceDefinition, Resources, convert::Converted, events, metadata, strategy::Strategy};
 use crate::{
+    admission::{KindName, ResourceName},
     apply::{
         ObjectType, Path, Set,
         field_manager::{FieldManager, GroupVersionKind, Versions},
@@ -36,6 +37,8 @@ pub(crate) struct Served {
     /// The field managers of the object itself and of its subresources, made when first asked for.
     managers: Managers,
     printer: OnceLock<Printer>,
+    /// What webhooks made of stored objects in this version.
+    pub(super) converted: Converted,
 }
 
 #[derive(Debug, Default)]
@@ -103,6 +106,7 @@ impl Served {
             view: if is_event_view { View::Events } else { View::Same },
             managers: Managers::default(),
             printer: OnceLock::new(),
+            converted: Converted::default(),
             definition: definition.clone(),
         }
     }
@@ -120,6 +124,7 @@ impl Served {
             custom: Some(version),
             managers: Managers::default(),
             printer: OnceLock::new(),
+            converted: Converted::default(),
             definition,
         }
     }
@@ -154,6 +159,34 @@ impl Served {
         self.definition.group_resource()
     }
 
+    /// The resource at its version.
+    pub(crate) fn resource_name(&self) -> ResourceName<'_> {
+        let own = &self.definition;
+        ResourceName { group: &own.group, version: &own.version, resource: &own.plural }
+    }
+
+    /// The kind of the objects that are read and written at the resource itself or at one of its subresources.
+    pub(crate) fn kind_name(&self, subresource: &str) -> KindName<'_> {
+        let own = &self.definition;
+        match own.subresource(subresource) {
+            Some(below) => KindName { group: &below.group, version: &below.version, kind: &below.kind },
+            None => KindName { group: &own.group, version: &own.version, kind: &own.kind },
+        }
+    }
+
+    /// An object of this version as one of another version of the resource.
+    pub(crate) fn convert(&self, to: &Self, object: Value) -> Value {
+        match (self.view, to.view) {
+            (View::Same, View::Events) => events::to_events_group(&object),
+            (View::Events, View::Same) => events::to_core_group(&object),
+            _ => {
+                let mut object = object;
+                relabel(&mut object, &to.definition.api_version());
+                object
+            }
+        }
+    }
+
     /// The object's key in the bucket.
     pub(crate) fn key(&self, namespace: &str, name: &str) -> String {
         if self.definition.namespaced { format!("{namespace}/{name}") } else { name.to_owned() }
@@ -168,8 +201,8 @@ impl Served {
         }
     }
 
-    /// A stored object in this version.
-    pub(crate) fn present(&self, object: &Arc<Object>) -> Presented {
+    /// A stored object in this version, if nobody has to be asked how it looks like.
+    pub(super) fn present(&self, object: &Arc<Object>) -> Presented {
         match self.view {
             View::Same => Presented::Stored(object.clone()),
             View::Events => Presented::Made(events::to_events_group(object.value())),
@@ -226,8 +259,8 @@ impl Served {
         })
     }
 
-    /// An object of this version as it is stored.
-    pub(crate) fn store(&self, mut object: Value) -> Value {
+    /// An object of this version as it is stored, in the storage version or in one that differs by name alone.
+    pub(super) fn store(&self, mut object: Value) -> Value {
         match self.view {
             View::Same => object,
             View::Events => events::to_core_group(&object),
@@ -284,6 +317,14 @@ impl Catalog {
     /// The resource that a path names.
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Served>> {
         self.served.get(&(group.to_owned(), version.to_owned(), plural.to_owned()))
+    }
+
+    /// The other versions of a resource, and the other groups that have it.
+    pub(crate) fn equivalents<'a>(&'a self, served: &'a Served) -> impl Iterator<Item = &'a Arc<Served>> {
+        let is_other = |other: &&Arc<Served>| {
+            other.bucket == served.bucket && other.resource_name() != served.resource_name()
+        };
+        self.served.values().filter(is_other)
     }
 
     /// Whether the server has the group without any CRD.

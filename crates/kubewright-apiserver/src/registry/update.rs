@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::{Presented, Registry, Request, Served, metadata, read::parse_uint, strategy};
 use crate::{
+    admission::{Attributes, Options},
     apply::field_manager::keep_times_if_unchanged,
     status::{Cause, GroupKind, Status},
     store::{CommitError, Object},
@@ -15,17 +16,45 @@ use crate::{
 /// How often a patch is applied anew when others change the object meanwhile.
 const TRIES: usize = 5;
 
+/// What an update does: the new object, or a view of it.
+pub(crate) type Make<'a> = dyn Fn(Option<&Value>) -> Result<Value, Status> + Sync + 'a;
+
 /// How an update makes the new object.
 pub(crate) struct Edit<'a> {
     /// Makes it from the object as it is, in the version of the request; from `None` if it is missing. It is called
     /// again whenever the object has changed meanwhile.
-    pub(crate) make: &'a dyn Fn(Option<&Value>) -> Result<Value, Status>,
+    pub(crate) make: &'a Make<'a>,
     /// Whether a missing object is created.
     pub(crate) create_missing: bool,
     /// Whether what `make` gives has its managed fields already.
     pub(crate) tracked: bool,
     /// Whether it is a whole object from the client, whose uid says which object it is to replace.
     pub(crate) is_replacement: bool,
+    /// What `make` and admission see in place of the object, if they do not see the object itself.
+    pub(crate) view: Option<&'a (dyn View + Sync)>,
+}
+
+/// What a subresource shows of an object.
+pub(crate) trait View {
+    /// The object as the subresource shows it.
+    fn show(&self, object: &Value) -> Value;
+
+    /// The object with what was changed in the view.
+    ///
+    /// # Errors
+    /// If the object cannot be like that.
+    fn apply(&self, object: &Value, shown: &Value) -> Result<Value, Status>;
+}
+
+/// What came of an attempt to store a changed object.
+enum Changed {
+    Stored(Arc<Object>),
+    /// Nothing was stored: it is what would be, or the object is gone now.
+    Made(Value),
+    /// Somebody else has changed the object meanwhile.
+    Meanwhile,
+    /// It can be stored once a webhook has converted it.
+    Unconverted(Value),
 }
 
 /// What an update came to.
@@ -41,7 +70,7 @@ impl Registry {
     ///
     /// # Errors
     /// With what `edit` refuses, and with the `Status` that says what is wrong with the change.
-    pub(crate) fn update(
+    pub(crate) async fn update(
         &self,
         request: &Request,
         options: &WriteOptions,
@@ -61,15 +90,14 @@ impl Registry {
                 check_name(request, &object)?;
                 metadata::set(&mut object, "resourceVersion", None);
                 let object = if edit.tracked {
-                    self.create_tracked(request, options, object)?
+                    self.create_tracked(request, options, object).await?
                 } else {
-                    self.create(request, options, object)?
+                    self.create(request, options, object).await?
                 };
                 return Ok(Updated { object, created: true });
             };
-            let old = served.present(&current);
-            let new = (edit.make)(Some(old.value()))?;
-            match self.replace(request, options, &current, old.value(), new, edit)? {
+            let old = self.present(served, &current).await?;
+            match self.replace(request, options, &current, old.value(), edit).await? {
                 Some(object) => return Ok(Updated { object, created: false }),
                 // The next try finds out whether the client means the object as it was. What replaces it whatever it
                 // is is tried until it is in: each time it is not, somebody else's change is.
@@ -79,23 +107,38 @@ impl Registry {
         }
     }
 
-    /// Commits `new` in place of `old`; `None` if the object changed meanwhile.
-    fn replace(
+    /// Commits what `edit` makes of `old` in its place; `None` if the object changed meanwhile.
+    async fn replace(
         &self,
         request: &Request,
         options: &WriteOptions,
         current: &Arc<Object>,
         old: &Value,
-        mut new: Value,
         edit: &Edit<'_>,
     ) -> Result<Option<Presented>, Status> {
         let served = &request.served;
+        let shown_old = edit.view.map(|view| view.show(old));
+        let shown_old = shown_old.as_ref().unwrap_or(old);
+        let attributes = Attributes::new(request, Options::Update(options), Some(shown_old));
+        let mut new = (edit.make)(Some(shown_old))?;
+        if let Some(view) = edit.view {
+            let shown = self.mutate_object(&attributes, new).await?;
+            new = view.apply(old, &shown)?;
+        }
         self.match_namespace(request, &mut new)?;
-        self.check_identity(request, old, &mut new, edit.is_replacement)?;
+        check_name(request, &new)?;
+        if edit.is_replacement {
+            check_uid(request, old, &new)?;
+        }
         if !edit.tracked {
             let manager = served.field_manager(&request.subresource);
             new = manager.update(old, new, &options.field_manager, self.clock.now());
         }
+        if edit.view.is_none() {
+            new = self.mutate_object(&attributes, new).await?;
+            self.match_namespace(request, &mut new)?;
+        }
+        check_version(request, old, &mut new)?;
 
         restore_system_fields(&mut new, old);
         match request.subresource.as_str() {
@@ -104,86 +147,85 @@ impl Registry {
             subresource => strategy::prepare_subresource_update(subresource, &mut new, old),
         }
         let errors = validate_update(request, &new, old);
-        Status::check(&group_kind(served, &new), &request.name, &errors)?;
+        Status::check(&group_kind(served, &new), metadata::name(&new), &errors)?;
         if served.custom.is_none() && request.subresource.is_empty() {
             let definition = &served.definition;
             let warnings = validation::warnings(&definition.group, &definition.plural, &new, Some(old));
             request.warnings.extend(warnings);
         }
         self.check_escalation(request, &new, Some(old))?;
+        let has_allocated =
+            request.subresource.is_empty() && served.strategy.allocates() && self.has_validators(&attributes);
+        if has_allocated {
+            self.allocate(request, &request.name, &mut new)?;
+        }
+        let shown_new = edit.view.map(|view| view.show(&new));
+        self.validate(&attributes, Some(shown_new.as_ref().unwrap_or(&new))).await?;
+        let stored = self.store_changed(request, options, current, old, new, has_allocated)?;
+        match stored {
+            Changed::Stored(object) => self.present(served, &object).await.map(Some),
+            Changed::Made(object) => Ok(Some(Presented::Made(object))),
+            Changed::Meanwhile => Ok(None),
+            Changed::Unconverted(object) => {
+                let stored = self.to_storage(served, object).await?;
+                match self.commit_changed(request, current, stored)? {
+                    Some(object) => self.present(served, &object).await.map(Some),
+                    None => Ok(None),
+                }
+            }
+        }
+    }
+
+    /// Stores a changed object. `has_allocated` tells whether it has what the server hands out, which may have been taken
+    /// meanwhile.
+    fn store_changed(
+        &self,
+        request: &Request,
+        options: &WriteOptions,
+        current: &Arc<Object>,
+        old: &Value,
+        mut new: Value,
+        has_allocated: bool,
+    ) -> Result<Changed, Status> {
+        let served = &request.served;
         let allocates = request.subresource.is_empty();
         let _allocation = if allocates { self.lock_allocation(served) } else { None };
         if allocates {
-            let errors = served.strategy.allocate(&mut new, || self.store.list(&served.bucket));
-            Status::check(&served.definition.group_kind(), &request.name, &errors)?;
+            match self.allocate(request, &request.name, &mut new) {
+                Err(_) if has_allocated => return Ok(Changed::Meanwhile),
+                result => result?,
+            }
         }
         let new = keep_times_if_unchanged(old, new);
         if is_last_finalizer_gone(&new) {
             return self.remove_finalized(request, options, current, new);
         }
         if options.dry_run {
-            return Ok(Some(Presented::Made(new)));
+            return Ok(Changed::Made(new));
         }
-        match self.store.replace(&served.bucket, &request.key(), current.revision(), served.store(new)) {
+        if served.is_converted_by_webhook() {
+            return Ok(Changed::Unconverted(new));
+        }
+        let stored = self.commit_changed(request, current, served.store(new))?;
+        Ok(stored.map_or(Changed::Meanwhile, Changed::Stored))
+    }
+
+    /// Commits an object in place of another; `None` if that has changed meanwhile.
+    fn commit_changed(
+        &self,
+        request: &Request,
+        current: &Object,
+        new: Value,
+    ) -> Result<Option<Arc<Object>>, Status> {
+        let served = &request.served;
+        match self.store.replace(&served.bucket, &request.key(), current.revision(), new) {
             Ok(object) => {
                 self.committed(served, None);
-                Ok(Some(served.present(&object)))
+                Ok(Some(object))
             }
             Err(CommitError::Missing) => Err(request.not_found()),
             Err(CommitError::Modified(_) | CommitError::Exists(_)) => Ok(None),
         }
-    }
-
-    /// Refuses an update of another object than the client means.
-    fn check_identity(
-        &self,
-        request: &Request,
-        old: &Value,
-        new: &mut Value,
-        is_replacement: bool,
-    ) -> Result<(), Status> {
-        let served = &request.served;
-        let resource = served.group_resource();
-        check_name(request, new)?;
-        let (expected, uid) = (metadata::uid(new), metadata::uid(old));
-        if is_replacement && !expected.is_empty() && expected != uid {
-            let why = format!(
-                "StorageError: invalid object, Code: 4, Key: /registry/{}/{}, ResourceVersion: 0, \
-                 AdditionalErrorMsg: Precondition failed: UID in precondition: {expected}, UID in object meta: {uid}",
-                registry_path(request),
-                request.key(),
-            );
-            return Err(Status::conflict(&resource, &request.name, &why));
-        }
-        let version = metadata::resource_version(new);
-        // Zero is no version.
-        if matches!(version, "" | "0") {
-            if !served.definition.unconditional_update {
-                let cause = Cause::invalid(
-                    "metadata.resourceVersion",
-                    &Value::from(0),
-                    "must be specified for an update",
-                );
-                let mut status = Status::invalid(&served.definition.group_kind(), &request.name, vec![cause]);
-                status.message = status.message.replacen(
-                    &served.definition.group_kind().to_string(),
-                    &resource.to_string(),
-                    1,
-                );
-                if let Some(details) = &mut status.details {
-                    details.kind.clone_from(&resource.resource);
-                }
-                return Err(status);
-            }
-        } else if version != metadata::resource_version(old) {
-            return Err(match parse_uint(version) {
-                Ok(_) => Status::modified(&resource, &request.name),
-                Err(why) => Status::untyped(why),
-            });
-        }
-        let version = metadata::resource_version(old).to_owned();
-        metadata::set(new, "resourceVersion", Some(Value::from(version)));
-        Ok(())
     }
 
     /// Removes an object whose last finalizer an update took away. The answer is the object.
@@ -193,17 +235,61 @@ impl Registry {
         options: &WriteOptions,
         current: &Object,
         new: Value,
-    ) -> Result<Option<Presented>, Status> {
+    ) -> Result<Changed, Status> {
         if !options.dry_run {
             match self.store.remove(&request.served.bucket, &request.key(), current.revision()) {
                 Ok(_) => self.committed(&request.served, Some(current)),
                 // Somebody else has removed it, which is what was asked for.
                 Err(CommitError::Missing) => {}
-                Err(CommitError::Modified(_) | CommitError::Exists(_)) => return Ok(None),
+                Err(CommitError::Modified(_) | CommitError::Exists(_)) => return Ok(Changed::Meanwhile),
             }
         }
-        Ok(Some(Presented::Made(new)))
+        Ok(Changed::Made(new))
     }
+}
+
+/// Refuses to replace another object than the client means.
+fn check_uid(request: &Request, old: &Value, new: &Value) -> Result<(), Status> {
+    let (expected, uid) = (metadata::uid(new), metadata::uid(old));
+    if expected.is_empty() || expected == uid {
+        return Ok(());
+    }
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: /registry/{}/{}, ResourceVersion: 0, AdditionalErrorMsg: \
+         Precondition failed: UID in precondition: {expected}, UID in object meta: {uid}",
+        registry_path(request),
+        request.key(),
+    );
+    Err(Status::conflict(&request.served.group_resource(), &request.name, &why))
+}
+
+/// Refuses to replace another version of the object than the client means, and names the one that is there.
+fn check_version(request: &Request, old: &Value, new: &mut Value) -> Result<(), Status> {
+    let definition = &request.served.definition;
+    let resource = request.served.group_resource();
+    let version = metadata::resource_version(new);
+    // Zero is no version.
+    if matches!(version, "" | "0") {
+        if !definition.unconditional_update {
+            let why = "must be specified for an update";
+            let cause = Cause::invalid("metadata.resourceVersion", &Value::from(0), why);
+            let kind = definition.group_kind();
+            let mut status = Status::invalid(&kind, &request.name, vec![cause]);
+            status.message = status.message.replacen(&kind.to_string(), &resource.to_string(), 1);
+            if let Some(details) = &mut status.details {
+                details.kind.clone_from(&resource.resource);
+            }
+            return Err(status);
+        }
+    } else if version != metadata::resource_version(old) {
+        return Err(match parse_uint(version) {
+            Ok(_) => Status::modified(&resource, &request.name),
+            Err(why) => Status::untyped(why),
+        });
+    }
+    let version = metadata::resource_version(old).to_owned();
+    metadata::set(new, "resourceVersion", Some(Value::from(version)));
+    Ok(())
 }
 
 /// Refuses an object that does not have the name of the request.
@@ -317,22 +403,28 @@ fn registry_path(request: &Request) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use futures::FutureExt;
     use kubewright_world::{Clock, Random};
     use serde_json::json;
 
     use super::*;
     use crate::{
+        admission::Admission,
         authn::{Authenticator, TokenIssuer},
         authz::Authorizer,
         store::Store,
+        webhook::{ServiceAddresses, WebhookClient},
     };
 
     fn registry() -> Registry {
         let (clock, random) = (Clock::default(), Random::seeded(1));
         let authenticator = Authenticator::new(TokenIssuer::new(clock.clone(), &random));
-        Registry::new(Store::new(1, 16), clock, random, authenticator, Authorizer::always_allow())
+        let store = Store::new(1, 16);
+        let (client, addresses) = (WebhookClient::network(), ServiceAddresses::default());
+        let admission = Admission::new(client, addresses, store.clone(), random.fork());
+        Registry::new(store, clock, random, authenticator, Authorizer::always_allow(), admission)
     }
 
     /// Replaces a ConfigMap which others change during each of the first tries.
@@ -349,15 +441,16 @@ mod tests {
         let served = catalog.by_kind("v1", "ConfigMap").expect("it is built in");
         let request = Request::internal(served.clone(), &created);
         let options = WriteOptions::internal();
-        let replace = |make: &dyn Fn(Option<&Value>) -> Result<Value, Status>| {
-            let edit = Edit { make, create_missing: false, tracked: false, is_replacement: true };
-            Ok::<_, Status>(registry.update(&request, &options, &edit)?.object.into_value())
+        let replace = |make: &Make<'_>| {
+            let edit = Edit { make, create_missing: false, tracked: false, is_replacement: true, view: None };
+            let updated = registry.update(&request, &options, &edit).now_or_never().expect("nobody is asked");
+            Ok::<_, Status>(updated?.object.into_value())
         };
-        let tries = Cell::new(0);
+        let tries = AtomicUsize::new(0);
         replace(&|_| {
-            tries.set(tries.get() + 1);
-            if tries.get() <= changes {
-                replace(&|_| Ok(map(json!({"other": tries.get().to_string()}))))?;
+            let number = tries.fetch_add(1, Ordering::Relaxed) + 1;
+            if number <= changes {
+                replace(&|_| Ok(map(json!({"other": number.to_string()}))))?;
             }
             let mut new = map(json!({"own": "1"}));
             if named_version {

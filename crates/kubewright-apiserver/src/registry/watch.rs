@@ -47,6 +47,8 @@ pub(crate) struct WatchEvents {
     served: Arc<Served>,
     prefix: String,
     selection: Selection,
+    /// Who asks the webhook that converts objects, if there is one.
+    converter: Option<Arc<Registry>>,
     pending: VecDeque<WatchEvent>,
     source: Source,
     bookmarks: Option<(Duration, Pin<Box<Sleep>>)>,
@@ -55,6 +57,11 @@ pub(crate) struct WatchEvents {
 
 enum Source {
     Watch(Watch),
+    /// Waits for webhooks to convert the objects of some events; then it goes on with the changes after them.
+    Converting {
+        events: Converting,
+        watch: Option<Watch>,
+    },
     /// Waits for a revision of the future before it tells the initial state.
     Future {
         reached: Pin<Box<dyn Future<Output = Result<(), Status>> + Send>>,
@@ -66,6 +73,9 @@ enum Source {
 
 /// How long before its end a watch gets its last bookmark.
 const BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
+
+/// Events on their way.
+type Converting = Pin<Box<dyn Future<Output = Result<Vec<WatchEvent>, Status>> + Send>>;
 
 /// How many changes are read from the store at once.
 const BATCH: usize = 64;
@@ -95,6 +105,7 @@ impl Registry {
             served: served.clone(),
             prefix: served.prefix(&request.namespace),
             selection,
+            converter: served.is_converted_by_webhook().then(|| self.clone()),
             pending: VecDeque::new(),
             source: Source::Over,
             bookmarks: options.allow_watch_bookmarks.then(|| {
@@ -145,15 +156,31 @@ impl WatchEvents {
     /// Tells the current state, then follows it.
     fn start(&mut self, registry: &Registry, end_bookmark: bool) {
         let (listing, watch) = registry.store.list_and_watch(&self.served.bucket);
+        let bookmark = end_bookmark.then(|| WatchEvent::Bookmark(self.bookmark(listing.revision, true)));
+        if let Some(registry) = self.converter.clone() {
+            let objects: Vec<_> = listing.range(&self.prefix, "").map(|(_, object)| object.clone()).collect();
+            let (served, selection) = (self.served.clone(), self.selection.clone());
+            let events = async move {
+                let mut events = Vec::new();
+                for object in &objects {
+                    let presented = registry.present(&served, object).await?;
+                    if selection.matches(presented.value()) {
+                        events.push(WatchEvent::Added(presented));
+                    }
+                }
+                events.extend(bookmark);
+                Ok(events)
+            };
+            self.source = Source::Converting { events: Box::pin(events), watch: Some(watch) };
+            return;
+        }
         for (_, object) in listing.range(&self.prefix, "") {
             let presented = self.served.present(object);
             if self.selection.matches(presented.value()) {
                 self.pending.push_back(WatchEvent::Added(presented));
             }
         }
-        if end_bookmark {
-            self.pending.push_back(WatchEvent::Bookmark(self.bookmark(listing.revision, true)));
-        }
+        self.pending.extend(bookmark);
         self.source = Source::Watch(watch);
     }
 
@@ -168,30 +195,29 @@ impl WatchEvents {
             return;
         }
         let present = self.served.present(&change.object);
-        if self.selection.is_everything() {
-            self.pending.push_back(match change.kind {
-                ChangeKind::Added => WatchEvent::Added(present),
-                ChangeKind::Modified => WatchEvent::Modified(present),
-                ChangeKind::Deleted => WatchEvent::Deleted(present),
-            });
-            return;
-        }
-        let previous = change.previous.as_ref().map(|previous| self.served.present(previous));
-        let was = previous.as_ref().is_some_and(|previous| self.selection.matches(previous.value()));
-        let is = change.kind != ChangeKind::Deleted && self.selection.matches(present.value());
-        let event = match (was, is) {
-            (false, false) => return,
-            (false, true) => WatchEvent::Added(present),
-            (true, true) => WatchEvent::Modified(present),
-            (true, false) => {
-                // The client knows the object as it was selected, so that is what it is told has gone.
-                let mut last = previous.map(Presented::into_value).unwrap_or_default();
-                let revision = Value::from(change.revision.to_string());
-                super::metadata::set(&mut last, "resourceVersion", Some(revision));
-                WatchEvent::Deleted(Presented::Made(last))
+        let previous = change.previous.as_ref().filter(|_| !self.selection.is_everything());
+        let previous = previous.map(|previous| self.served.present(previous));
+        self.pending.extend(event(&self.selection, change, present, previous));
+    }
+
+    /// What changes mean to this watch, once a webhook has converted their objects.
+    fn convert(&self, registry: Arc<Registry>, changes: Vec<Change>) -> Converting {
+        let (served, selection) = (self.served.clone(), self.selection.clone());
+        let prefix = self.prefix.clone();
+        Box::pin(async move {
+            let mut events = Vec::new();
+            for change in changes.iter().filter(|change| change.key.starts_with(&prefix)) {
+                let present = registry.present(&served, &change.object).await?;
+                let previous = match &change.previous {
+                    Some(previous) if !selection.is_everything() => {
+                        Some(registry.present(&served, previous).await?)
+                    }
+                    _ => None,
+                };
+                events.extend(event(&selection, change, present, previous));
             }
-        };
-        self.pending.push_back(event);
+            Ok(events)
+        })
     }
 
     fn bookmark(&self, revision: u64, initial_events_end: bool) -> Value {
@@ -219,8 +245,24 @@ impl WatchEvents {
                         Err(status) => self.fail(status),
                     }
                 }
+                Source::Converting { events, watch } => {
+                    let result = ready!(events.as_mut().poll(context));
+                    self.source = watch.take().map_or(Source::Over, Source::Watch);
+                    match result {
+                        Ok(events) => self.pending.extend(events),
+                        Err(status) => self.fail(status),
+                    }
+                }
                 Source::Watch(watch) => match ready!(watch.poll_changes(context, BATCH)) {
-                    Ok(changes) => changes.iter().for_each(|change| self.take(change)),
+                    Ok(changes) => match self.converter.clone() {
+                        None => changes.iter().for_each(|change| self.take(change)),
+                        Some(registry) => {
+                            let events = self.convert(registry, changes);
+                            if let Source::Watch(watch) = std::mem::replace(&mut self.source, Source::Over) {
+                                self.source = Source::Converting { events, watch: Some(watch) };
+                            }
+                        }
+                    },
                     Err(WatchEnd::Closed) => self.source = Source::Over,
                     Err(WatchEnd::Expired { seen, oldest }) => {
                         self.fail(Status::too_old_resource_version(seen, oldest));
@@ -230,6 +272,37 @@ impl WatchEvents {
         }
         Poll::Ready(())
     }
+}
+
+/// What a change means to who selects some of the objects. `previous` is the object before, which who selects everything
+/// need not know.
+fn event(
+    selection: &Selection,
+    change: &Change,
+    present: Presented,
+    previous: Option<Presented>,
+) -> Option<WatchEvent> {
+    if selection.is_everything() {
+        return Some(match change.kind {
+            ChangeKind::Added => WatchEvent::Added(present),
+            ChangeKind::Modified => WatchEvent::Modified(present),
+            ChangeKind::Deleted => WatchEvent::Deleted(present),
+        });
+    }
+    let was = previous.as_ref().is_some_and(|previous| selection.matches(previous.value()));
+    let is = change.kind != ChangeKind::Deleted && selection.matches(present.value());
+    Some(match (was, is) {
+        (false, false) => return None,
+        (false, true) => WatchEvent::Added(present),
+        (true, true) => WatchEvent::Modified(present),
+        (true, false) => {
+            // The client knows the object as it was selected, so that is what it is told has gone.
+            let mut last = previous.map(Presented::into_value).unwrap_or_default();
+            let revision = Value::from(change.revision.to_string());
+            super::metadata::set(&mut last, "resourceVersion", Some(revision));
+            WatchEvent::Deleted(Presented::Made(last))
+        }
+    })
 }
 
 impl Stream for WatchEvents {

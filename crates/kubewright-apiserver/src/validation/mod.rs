@@ -9,6 +9,7 @@
 //! field's [`Report`] and return nothing, or what later checks need. Objects come in their canonical form, with
 //! defaults.
 
+mod admission_registration;
 mod apps;
 mod batch;
 mod core;
@@ -26,6 +27,7 @@ pub(crate) fn create(group: &str, plural: &str, object: &Value) -> ErrorList {
     let object = Field::root(object, &report);
     match group {
         "" => core::create(plural, object),
+        "admissionregistration.k8s.io" => admission_registration::create(plural, object),
         "apps" => apps::create(plural, object),
         "batch" => batch::create(plural, object),
         _ => {}
@@ -39,6 +41,7 @@ pub(crate) fn update(group: &str, plural: &str, subresource: &str, new: &Value, 
     let (new, old) = (Field::root(new, &report), Field::root(old, &unused));
     match group {
         "" => core::update(plural, subresource, new, old),
+        "admissionregistration.k8s.io" => admission_registration::update(plural, subresource, new),
         "apps" => apps::update(plural, subresource, new, old),
         "batch" => batch::update(plural, subresource, new, old),
         _ => {}

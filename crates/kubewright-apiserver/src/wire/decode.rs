@@ -14,6 +14,7 @@ use super::{
     yaml,
 };
 use crate::{
+    admission::KindName,
     registry::{Served, Warnings},
     status::Status,
     types::{
@@ -171,21 +172,20 @@ fn check_object(served: &Served, value: &Value) -> Result<(), String> {
 
 /// Why an object of a built-in kind cannot be one of this resource, judging by its `kind` and `apiVersion`; `None`
 /// if it can.
-pub(crate) fn kind_problem(served: &Served, kind: &str, api_version: &str) -> Option<String> {
-    let definition = &served.definition;
-    if kind == definition.kind && api_version == definition.api_version() {
+pub(crate) fn kind_problem(own: KindName<'_>, kind: &str, api_version: &str) -> Option<String> {
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    if (group, version, kind) == (own.group, own.version, own.kind) {
         return None;
     }
-    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     if crate::types::Types::get().kind(group, version, kind).is_none() {
         return Some(no_such_kind(kind, api_version));
     }
-    let internal = match definition.group.split('.').next() {
+    let internal = match own.group.split('.').next() {
         None | Some("") => "core",
         Some(group) => group,
     };
-    let expected = &definition.kind;
-    (group != definition.group || kind != expected)
+    let expected = own.kind;
+    (group != own.group || kind != expected)
         .then(|| format!("converting ({version}.{kind}) to ({internal}.{expected}): unknown conversion"))
 }
 
@@ -204,7 +204,7 @@ fn identify(served: &Served, value: &mut Value) -> Result<(), Status> {
         if api_version.is_empty() {
             api_version.clone_from(&own);
         }
-        if let Some(why) = kind_problem(served, &kind, &api_version) {
+        if let Some(why) = kind_problem(served.kind_name(""), &kind, &api_version) {
             let version = api_version.rsplit('/').next().unwrap_or_default();
             return Err(unfit(served, &kind, version, &why));
         }

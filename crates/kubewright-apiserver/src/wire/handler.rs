@@ -148,6 +148,7 @@ impl Handler {
             subresource: info.subresource.clone(),
             user,
             warnings,
+            is_admitted_by_others: true,
         };
         let call = Call {
             registry: &self.registry,
@@ -229,9 +230,9 @@ fn check_verb(served: &Served, info: &RequestInfo, method: &Method) -> Result<()
 impl Call<'_> {
     async fn answer(&self) -> Result<Response<ApiBody>, Status> {
         match (self.info.verb.as_str(), self.request.subresource.as_str()) {
-            (_, "scale") => self.scale(),
-            ("create", "") => self.create(),
-            ("create", subresource) => self.create_below(subresource),
+            (_, "scale") => self.scale().await,
+            ("create", "") => self.create().await,
+            ("create", subresource) => self.create_below(subresource).await,
             ("get", "log" | "exec" | "attach" | "portforward" | "proxy") => {
                 // Nothing runs here, but what is not there is told apart.
                 self.registry.get(&self.request, "").await?;
@@ -247,11 +248,11 @@ impl Call<'_> {
                 self.writer.list(&self.registry.list(&self.request, &options).await?)
             }
             ("watch", _) => self.watch(),
-            ("update", _) => self.update(),
-            ("patch", _) => self.patch(),
+            ("update", _) => self.update().await,
+            ("patch", _) => self.patch().await,
             ("delete", _) => {
                 let options = self.delete_options()?;
-                Ok(match self.registry.delete(&self.request, &options)? {
+                Ok(match self.registry.delete(&self.request, &options).await? {
                     Deleted::Gone(status) => self.writer.value(StatusCode::OK, &status),
                     Deleted::Going(object) => self.writer.object(StatusCode::OK, &object),
                 })
@@ -265,36 +266,40 @@ impl Call<'_> {
         }
     }
 
-    fn create(&self) -> Result<Response<ApiBody>, Status> {
+    async fn create(&self) -> Result<Response<ApiBody>, Status> {
         let options = self.write_options("CreateOptions", false)?;
         let object = self.decode(&options)?;
         if self.request.served.definition.kind == "Binding" {
-            return self.bind(&options, &object);
+            return self.bind(&options, object).await;
         }
         if let Some(answer) = self.registry.review(&self.request, object.clone()) {
             return Ok(self.writer.value(StatusCode::CREATED, &answer?));
         }
-        let created = self.registry.create(&self.request, &options, object)?;
+        let created = self.registry.create(&self.request, &options, object).await?;
         Ok(self.writer.object(StatusCode::CREATED, &created))
     }
 
     /// Binds the pod that a `Binding` names itself.
-    fn bind(&self, options: &WriteOptions, binding: &Value) -> Result<Response<ApiBody>, Status> {
+    async fn bind(&self, options: &WriteOptions, mut binding: Value) -> Result<Response<ApiBody>, Status> {
+        self.registry.match_namespace(&self.request, &mut binding)?;
+        let binding = self.registry.admit_question(&self.request, options, binding).await?;
         let catalog = self.registry.catalog();
         let pods = catalog.find("", "v1", "pods").cloned().ok_or_else(Status::no_such_resource)?;
-        let name = crate::registry::metadata::name(binding).to_owned();
+        let name = crate::registry::metadata::name(&binding).to_owned();
         let pod = Request { served: pods, name, ..self.request.clone() };
-        Ok(self.writer.value(StatusCode::CREATED, &self.registry.bind(&pod, options, binding)?))
+        let bound = self.registry.bind(&pod, options, &binding).await?;
+        Ok(self.writer.value(StatusCode::CREATED, &bound))
     }
 
     /// A POST to a subresource, whose kind is another one than that of the object.
-    fn create_below(&self, subresource: &str) -> Result<Response<ApiBody>, Status> {
+    async fn create_below(&self, subresource: &str) -> Result<Response<ApiBody>, Status> {
         let options = self.write_options("CreateOptions", false)?;
         let kind = self.request.served.below(subresource).ok_or_else(Status::no_such_resource)?;
         let mut body = self.decode_as(&kind, &options)?;
         self.registry.match_namespace(&self.request, &mut body)?;
+        let body = self.registry.admit_question(&self.request, &options, body).await?;
         let answer = match subresource {
-            "binding" => self.registry.bind(&self.request, &options, &body)?,
+            "binding" => self.registry.bind(&self.request, &options, &body).await?,
             "eviction" => self.registry.evict(&self.request, &options, &body)?,
             "token" => self.registry.request_token(&self.request, body)?,
             _ => return Err(Status::no_such_resource()),
@@ -316,50 +321,50 @@ impl Call<'_> {
         Ok(response)
     }
 
-    fn update(&self) -> Result<Response<ApiBody>, Status> {
+    async fn update(&self) -> Result<Response<ApiBody>, Status> {
         let options = self.write_options("UpdateOptions", false)?;
         let object = self.decode(&options)?;
         let make = |_: Option<&Value>| Ok(object.clone());
         let create_missing = self.request.served.definition.create_on_update;
-        self.edit(&options, &Edit { make: &make, create_missing, tracked: false, is_replacement: true })
+        let edit = Edit { make: &make, create_missing, tracked: false, is_replacement: true, view: None };
+        self.edit(&options, &edit).await
     }
 
-    fn patch(&self) -> Result<Response<ApiBody>, Status> {
+    async fn patch(&self) -> Result<Response<ApiBody>, Status> {
         let patch = Patch::parse(self.content_type(), &self.body, self.request.served.custom.is_some())?;
         let options = self.write_options("PatchOptions", patch.is_apply())?;
         let now = self.registry.clock.now();
         let make = |old: Option<&Value>| patch.apply(&self.request, &options, old, now);
-        self.edit(
-            &options,
-            &Edit {
-                make: &make,
-                create_missing: patch.is_apply(),
-                tracked: patch.is_apply(),
-                is_replacement: false,
-            },
-        )
+        let is_apply = patch.is_apply();
+        let edit = Edit {
+            make: &make,
+            create_missing: is_apply,
+            tracked: is_apply,
+            is_replacement: false,
+            view: None,
+        };
+        self.edit(&options, &edit).await
     }
 
-    fn edit(&self, options: &WriteOptions, edit: &Edit<'_>) -> Result<Response<ApiBody>, Status> {
-        let updated = self.registry.update(&self.request, options, edit)?;
+    async fn edit(&self, options: &WriteOptions, edit: &Edit<'_>) -> Result<Response<ApiBody>, Status> {
+        let updated = self.registry.update(&self.request, options, edit).await?;
         let code = if updated.created { StatusCode::CREATED } else { StatusCode::OK };
         Ok(self.writer.object(code, &updated.object))
     }
 
-    fn scale(&self) -> Result<Response<ApiBody>, Status> {
+    async fn scale(&self) -> Result<Response<ApiBody>, Status> {
         let scale = match self.info.verb.as_str() {
-            "get" => self.registry.scale(&self.request)?,
+            "get" => self.registry.scale(&self.request).await?,
             "update" => {
                 let options = self.write_options("UpdateOptions", false)?;
                 let scale = decode::document(&self.body, self.content_type(), None)?;
-                self.registry.update_scale(&self.request, &options, &|_| Ok(scale.clone()))?
+                self.registry.update_scale(&self.request, &options, &|_| Ok(scale.clone())).await?
             }
             _ => {
                 let patch = Patch::parse(self.content_type(), &self.body, true)?;
                 let options = self.write_options("PatchOptions", patch.is_apply())?;
-                self.registry.update_scale(&self.request, &options, &|scale| {
-                    Ok(patch.edit(&self.request, scale)?.value)
-                })?
+                let make = |scale: &Value| Ok(patch.edit(&self.request, scale)?.value);
+                self.registry.update_scale(&self.request, &options, &make).await?
             }
         };
         Ok(self.writer.value(StatusCode::OK, &scale))

@@ -11,7 +11,11 @@ pub(crate) struct WriteOptions {
     pub(crate) dry_run: bool,
     /// Who owns the fields that are written; never empty but for an apply that does not say.
     pub(crate) field_manager: String,
+    /// The field manager as the client names it, if it does.
+    pub(crate) given_field_manager: String,
     pub(crate) field_validation: FieldValidation,
+    /// The word for it that the client gives, if it does.
+    pub(crate) given_field_validation: String,
     /// Whether an apply takes fields from other managers.
     pub(crate) force: Option<bool>,
 }
@@ -91,7 +95,14 @@ impl WriteOptions {
         refuse(kind, causes)?;
         let field_manager =
             if given.is_empty() { manager_of(user_agent).to_owned() } else { given.to_owned() };
-        Ok(Self { dry_run, field_manager, field_validation, force })
+        Ok(Self {
+            dry_run,
+            field_manager,
+            given_field_manager: given.to_owned(),
+            field_validation,
+            given_field_validation: query.get("fieldValidation").to_owned(),
+            force,
+        })
     }
 }
 

@@ -297,31 +297,48 @@ pub(crate) fn finish(
         headers.insert("audit-id", id);
     }
     headers.entry(header::CACHE_CONTROL).or_insert_with(|| HeaderValue::from_static("no-cache, private"));
-    let mut seen: Vec<&str> = Vec::new();
-    let mut total = 0;
-    for warning in warnings {
-        if seen.contains(&warning.as_str()) {
-            continue;
-        }
-        seen.push(warning);
-        let text: String = warning
+    for text in limited(warnings) {
+        let escaped: String = text
             .chars()
-            .filter(|c| !c.is_control())
             .flat_map(|c| matches!(c, '"' | '\\').then_some('\\').into_iter().chain([c]))
             .collect();
-        total += text.len();
-        if total > WARNINGS_LIMIT {
-            break;
-        }
-        if let Ok(value) = HeaderValue::from_bytes(format!("299 - \"{text}\"").as_bytes()) {
+        if let Ok(value) = HeaderValue::from_bytes(format!("299 - \"{escaped}\"").as_bytes()) {
             headers.append(header::WARNING, value);
         }
     }
     response
 }
 
+/// The warnings that are sent: each once, without those that no header can hold, and shortened if they are too long
+/// together.
+fn limited(warnings: &[String]) -> Vec<String> {
+    let mut sent: Vec<&str> = Vec::new();
+    let (mut total, mut shortens) = (0, false);
+    for warning in warnings {
+        if warning.is_empty() || sent.contains(&warning.as_str()) {
+            continue;
+        }
+        if shortens && total >= WARNINGS_LIMIT {
+            break;
+        }
+        sent.push(warning);
+        let length = warning.chars().count();
+        total += if shortens { length.min(SHORT_WARNING) } else { length };
+        if total > WARNINGS_LIMIT && !shortens {
+            shortens = true;
+            total = sent.iter().map(|warning| warning.chars().count().min(SHORT_WARNING)).sum();
+        }
+    }
+    let limit = if shortens { SHORT_WARNING } else { usize::MAX };
+    let fits = |warning: &&str| !warning.chars().any(char::is_control);
+    sent.into_iter().filter(fits).map(|warning| warning.chars().take(limit).collect()).collect()
+}
+
 /// Clients refuse answers whose headers are too large, so what goes beyond is dropped.
 const WARNINGS_LIMIT: usize = 4096;
+
+/// How much of each warning is sent once all together are too long.
+const SHORT_WARNING: usize = 256;
 
 fn compress(body: &[u8]) -> Bytes {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());

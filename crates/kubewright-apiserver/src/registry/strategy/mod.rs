@@ -31,7 +31,6 @@ pub(crate) enum Strategy {
     Event,
     Role,
     ClusterRole,
-    Webhooks,
     Namespace,
     Pod,
     ConfigMap,
@@ -61,7 +60,6 @@ impl Strategy {
             ("batch", "cronjobs") => Self::CronJob,
             ("", "services") => Self::Service,
             (_, "events") => Self::Event,
-            (_, "mutatingwebhookconfigurations" | "validatingwebhookconfigurations") => Self::Webhooks,
             ("apiextensions.k8s.io", "customresourcedefinitions") => Self::Crd,
             _ => Self::Plain,
         }
@@ -74,6 +72,13 @@ impl Strategy {
             ("rbac.authorization.k8s.io" | "apiregistration.k8s.io", _) => Some(NameRule::PathSegment),
             _ if self == Self::Crd => None,
             _ => Some(NameRule::DnsSubdomain),
+        }
+    }
+
+    /// Sets what admission plugins set that every cluster has. Webhooks see it.
+    pub(super) fn admit(self, object: &mut Value) {
+        if self == Self::Pod {
+            workload::admit_pod(object);
         }
     }
 
@@ -95,10 +100,7 @@ impl Strategy {
         }
         match self {
             Self::Namespace => namespace::prepare_create(object),
-            Self::Pod => {
-                pod::prepare_create(object);
-                workload::admit_pod(object);
-            }
+            Self::Pod => pod::prepare_create(object),
             Self::Job => workload::prepare_job(object),
             Self::DaemonSet => workload::count_template(object, None),
             Self::Secret => secret::prepare(object),
@@ -169,7 +171,6 @@ impl Strategy {
             Self::Service => service::validate(object),
             Self::Role | Self::ClusterRole => rules::validate_role(object, self == Self::ClusterRole),
             Self::Event => rules::validate_event(object),
-            Self::Webhooks => rules::validate_webhooks(object),
             _ => ErrorList::new(),
         }
     }
@@ -183,7 +184,6 @@ impl Strategy {
             }
             Self::RoleBinding => rules::validate_binding_update(object, old),
             Self::Role | Self::ClusterRole => rules::validate_role(object, self == Self::ClusterRole),
-            Self::Webhooks => rules::validate_webhooks(object),
             Self::Pod => workload::validate_pod_update(object, old),
             Self::Deployment | Self::ReplicaSet | Self::DaemonSet => workload::validate_update(object, old),
             Self::StatefulSet => workload::validate_stateful_set_update(object, old),

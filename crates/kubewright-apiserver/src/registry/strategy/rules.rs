@@ -1,4 +1,4 @@
-//! Small kinds with a few rules of their own: roles and their bindings, events, webhook configurations.
+//! Small kinds with a few rules of their own: roles and their bindings, events.
 
 use kubewright_schema::{ErrorList, FieldError, FieldPath};
 use serde_json::Value;
@@ -68,55 +68,6 @@ pub(super) fn validate_event(event: &Value) -> ErrorList {
     if is_new && !matches!(kind, "Normal" | "Warning") {
         let detail = format!("has invalid value: {kind}");
         errors.push(FieldError::invalid(&FieldPath::new("type"), kind, detail));
-    }
-    errors
-}
-
-pub(super) fn validate_webhooks(configuration: &Value) -> ErrorList {
-    let mut errors = ErrorList::new();
-    for (index, webhook) in items(&configuration["webhooks"]).iter().enumerate() {
-        let path = FieldPath::new("webhooks").index(index);
-        let name = text(webhook, "name");
-        if name.is_empty() {
-            errors.push(FieldError::required(&path.child("name"), ""));
-        } else if name.split('.').count() < 3 {
-            let detail = "should be a domain with at least three segments separated by dots";
-            errors.push(FieldError::invalid(&path.child("name"), name, detail));
-        }
-        let effects = text(webhook, "sideEffects");
-        if effects.is_empty() {
-            let detail = "must specify one of None, NoneOnDryRun";
-            errors.push(FieldError::required(&path.child("sideEffects"), detail));
-        } else if !matches!(effects, "None" | "NoneOnDryRun") {
-            let supported = ["None", "NoneOnDryRun"];
-            errors.push(FieldError::not_supported(&path.child("sideEffects"), effects, &supported));
-        }
-        let seconds = webhook["timeoutSeconds"].as_i64();
-        if let Some(seconds) = seconds.filter(|seconds| !(1..=30).contains(seconds)) {
-            let detail = "the timeout value must be between 1 and 30 seconds";
-            errors.push(FieldError::invalid(&path.child("timeoutSeconds"), seconds, detail));
-        }
-        let client = path.child("clientConfig");
-        let (url, service) = (text(&webhook["clientConfig"], "url"), &webhook["clientConfig"]["service"]);
-        match (url.is_empty(), service.is_object()) {
-            (true, false) | (false, true) => {
-                let detail = "exactly one of url or service is required";
-                errors.push(FieldError::required(&client, detail));
-            }
-            (false, false) => {
-                let scheme = url.split("://").next().unwrap_or_default();
-                if scheme != "https" {
-                    let detail =
-                        "'https' is the only allowed URL scheme; desired format: https://host[/path]";
-                    errors.push(FieldError::invalid(&client.child("url"), scheme, detail));
-                }
-            }
-            (true, true) => {}
-        }
-        if items(&webhook["admissionReviewVersions"]).is_empty() {
-            let detail = "must specify one of v1, v1beta1";
-            errors.push(FieldError::required(&path.child("admissionReviewVersions"), detail));
-        }
     }
     errors
 }

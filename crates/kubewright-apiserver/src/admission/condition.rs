@@ -1,0 +1,189 @@
+//! Match conditions: expressions that must all be true for a webhook or a policy to be asked.
+
+use std::sync::{Arc, LazyLock};
+
+use kubewright_schema::cel::{
+    AccessDecision, AccessRequest, Authorize, Expression, Scope, ValueType, Values,
+};
+use serde_json::Value;
+
+use crate::{
+    authz::{self, Target},
+    registry::Registry,
+    user::User,
+};
+
+/// What all conditions of one webhook or policy may cost.
+const BUDGET: u64 = 2_500_000;
+
+/// The match conditions of a webhook or a policy.
+#[derive(Debug, Default)]
+pub(super) struct Conditions {
+    expressions: Vec<Expression>,
+    /// Why one does not compile. Those that do not are refused, but may have been stored before.
+    broken: Option<String>,
+}
+
+/// What conditions come to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Matched {
+    Yes,
+    No,
+    /// It is not known, as some could not be evaluated and none was false.
+    Unknown(String),
+}
+
+impl Conditions {
+    /// Reads `matchConditions`.
+    pub(super) fn read(conditions: &Value, scope: &Scope) -> Self {
+        let mut read = Self::default();
+        for condition in conditions.as_array().into_iter().flatten() {
+            let source = condition["expression"].as_str().unwrap_or_default();
+            match Expression::compile(source, scope, &[ValueType::Bool]) {
+                Ok(expression) => read.expressions.push(expression),
+                Err(why) => read.broken = Some(format!("compilation error: {why}")),
+            }
+        }
+        read
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.expressions.is_empty() && self.broken.is_none()
+    }
+
+    /// Evaluates the conditions.
+    pub(super) fn evaluate(&self, values: &Values) -> Matched {
+        let mut budget = BUDGET;
+        let mut errors: Vec<String> = self.broken.iter().cloned().collect();
+        for expression in &self.expressions {
+            match expression.evaluate(values, &mut budget) {
+                Ok(Value::Bool(false)) => return Matched::No,
+                Ok(_) => {}
+                Err(error) => errors.push(describe(expression, &error)),
+            }
+        }
+        match errors.as_slice() {
+            [] => Matched::Yes,
+            [one] => Matched::Unknown(one.clone()),
+            several => Matched::Unknown(format!("[{}]", several.join(", "))),
+        }
+    }
+}
+
+/// What is said of an expression that has no value.
+pub(super) fn describe(expression: &Expression, error: &kubewright_schema::cel::EvaluationError) -> String {
+    match error {
+        kubewright_schema::cel::EvaluationError::OutOfBudget => error.to_string(),
+        other => format!("expression '{}' resulted in error: {other}", expression.source()),
+    }
+}
+
+/// The variables that the conditions of webhooks may use.
+pub(crate) fn webhook_scope() -> &'static Scope {
+    static SCOPE: LazyLock<Scope> = LazyLock::new(|| base_scope().with_authorizer());
+    &SCOPE
+}
+
+/// The variables that all expressions of admission may use.
+pub(super) fn base_scope() -> Scope {
+    Scope::new()
+        .with("object", &ValueType::Any)
+        .with("oldObject", &ValueType::Any)
+        .with("request", &request_type())
+        .with("namespaceObject", &namespace_type())
+}
+
+fn texts(fields: &[&'static str]) -> Vec<(&'static str, ValueType)> {
+    fields.iter().map(|field| (*field, ValueType::String)).collect()
+}
+
+fn list() -> ValueType {
+    ValueType::List(Box::new(ValueType::String))
+}
+
+/// The type of `request`: a review's, without the objects.
+fn request_type() -> ValueType {
+    let kind = ValueType::Object("kubernetes.GroupVersionKind", texts(&["group", "version", "kind"]));
+    let resource =
+        ValueType::Object("kubernetes.GroupVersionResource", texts(&["group", "version", "resource"]));
+    let mut user = texts(&["username", "uid"]);
+    user.push(("groups", list()));
+    user.push(("extra", ValueType::Map(Box::new(list()))));
+    let mut fields = texts(&["subResource", "requestSubResource", "name", "namespace", "operation"]);
+    fields.extend([
+        ("kind", kind.clone()),
+        ("resource", resource.clone()),
+        ("requestKind", kind),
+        ("requestResource", resource),
+        ("userInfo", ValueType::Object("kubernetes.UserInfo", user)),
+        ("dryRun", ValueType::Bool),
+        ("options", ValueType::Any),
+    ]);
+    ValueType::Object("kubernetes.AdmissionRequest", fields)
+}
+
+/// The type of `namespaceObject`, which shows less than the namespace has.
+fn namespace_type() -> ValueType {
+    let map = || ValueType::Map(Box::new(ValueType::String));
+    let mut metadata = texts(&[
+        "name",
+        "generateName",
+        "namespace",
+        "UID",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "resourceVersion",
+    ]);
+    metadata.extend([("labels", map()), ("annotations", map())]);
+    let fields = vec![
+        ("metadata", ValueType::Object("kubernetes.NamespaceMetadata", metadata)),
+        ("spec", ValueType::Object("kubernetes.NamespaceSpec", vec![("finalizers", list())])),
+        ("status", ValueType::Object("kubernetes.NamespaceStatus", texts(&["phase"]))),
+    ];
+    ValueType::Object("kubernetes.Namespace", fields)
+}
+
+/// What `authorizer` asks: whether a user may do something by the roles of the cluster.
+pub(super) struct Access {
+    registry: Arc<authz::Authorizer>,
+    user: User,
+}
+
+impl Registry {
+    /// What `authorizer` asks for the user of a request.
+    pub(super) fn access_of(&self, user: &User) -> Arc<dyn Authorize> {
+        Arc::new(Access { registry: self.authorizer.clone(), user: user.clone() })
+    }
+}
+
+impl Authorize for Access {
+    fn authorize(&self, request: &AccessRequest) -> AccessDecision {
+        let user = match &request.service_account {
+            None => self.user.clone(),
+            Some((namespace, name)) => User {
+                name: format!("system:serviceaccount:{namespace}:{name}"),
+                groups: vec![
+                    "system:serviceaccounts".to_owned(),
+                    format!("system:serviceaccounts:{namespace}"),
+                    "system:authenticated".to_owned(),
+                ],
+                ..User::default()
+            },
+        };
+        let target = if request.path.is_empty() {
+            Target::Resource {
+                group: request.group.clone(),
+                version: "*".to_owned(),
+                resource: request.resource.clone(),
+                subresource: request.subresource.clone(),
+                namespace: request.namespace.clone(),
+                name: request.name.clone(),
+            }
+        } else {
+            Target::Path(request.path.clone())
+        };
+        let attributes = authz::Attributes { user, verb: request.verb.clone(), target };
+        let decision = self.registry.authorize(&attributes);
+        AccessDecision { allowed: decision.allowed, reason: decision.reason }
+    }
+}

@@ -1,0 +1,79 @@
+//! Admission: what may change a write, or refuse it, after the client is known to be allowed to make it.
+//!
+//! The registry asks twice: [`Registry::mutate`] when it has read what the client means, and [`Registry::validate`] when
+//! the object is as it would be stored. Between the two it sets defaults and validates. Who is asked is told by the stored
+//! configurations; `configuration.rs` keeps them compiled, and a commit of one of them counts for the next request.
+//! (A real server notices it up to a second later.)
+//!
+//! `attributes.rs` is what is asked about. `rule.rs`, `condition.rs` and `matching.rs` decide whether a webhook is asked, `review.rs`
+//! writes the question and reads the answer, `mutating.rs` and `validating.rs` ask. `policy` is what asks nobody: the
+//! expressions of validating admission policies.
+
+mod attributes;
+mod condition;
+mod configuration;
+mod matching;
+mod mutating;
+mod policy;
+mod review;
+mod rule;
+mod validating;
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use kubewright_world::Random;
+
+use self::configuration::Configurations;
+pub(crate) use self::{
+    attributes::{Attributes, KindName, Operation, Options, ResourceName},
+    condition::webhook_scope,
+    policy::Scopes,
+};
+use crate::{
+    store::Store,
+    webhook::{ServiceAddresses, WebhookClient, Webhooks},
+};
+
+/// Who is asked, and how they are reached.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    pub(crate) webhooks: Webhooks,
+    /// Where the uids of questions come from, apart from the randomness that ends up in objects.
+    uids: Random,
+    configurations: RwLock<Arc<Configurations>>,
+}
+
+impl Admission {
+    pub(crate) fn new(
+        client: WebhookClient,
+        addresses: ServiceAddresses,
+        store: Store,
+        uids: Random,
+    ) -> Self {
+        let admission =
+            Self { webhooks: Webhooks { client, addresses, store }, uids, configurations: RwLock::default() };
+        admission.refresh();
+        admission
+    }
+
+    /// Whether objects of this bucket tell who is asked.
+    pub(crate) fn is_configured_by(bucket: &str) -> bool {
+        configuration::BUCKETS.contains(&bucket)
+    }
+
+    /// Asks whom the stored configurations name.
+    pub(crate) fn refresh(&self) {
+        // The lock is held while they are read, so that of two concurrent writers the later one wins.
+        let mut configurations = self.configurations.write().unwrap_or_else(PoisonError::into_inner);
+        *configurations = Arc::new(Configurations::new(&self.webhooks.store, &configurations));
+    }
+
+    /// A uid for a question to a webhook.
+    pub(crate) fn uid(&self) -> String {
+        self.uids.uid()
+    }
+
+    fn configurations(&self) -> Arc<Configurations> {
+        self.configurations.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

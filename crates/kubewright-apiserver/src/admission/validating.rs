@@ -1,0 +1,57 @@
+use futures::{StreamExt, stream::FuturesOrdered};
+use serde_json::Value;
+
+use super::attributes::Attributes;
+use crate::{registry::Registry, status::Status};
+
+impl Registry {
+    /// Lets policies and then webhooks look at the object of a request as it would be stored. All webhooks are asked at the
+    /// same time.
+    ///
+    /// # Errors
+    /// With the refusal of the first that refuses, in the order of the configurations. (A real server takes the one that is
+    /// the quickest.)
+    pub(crate) async fn validate(
+        &self,
+        attributes: &Attributes<'_>,
+        object: Option<&Value>,
+    ) -> Result<(), Status> {
+        let configurations = self.admission.configurations();
+        if attributes.is_exempt() {
+            return Ok(());
+        }
+        if !configurations.policies.is_empty() {
+            self.enforce(&configurations.policies, attributes, object).await?;
+        }
+        if configurations.validating.is_empty() {
+            return Ok(());
+        }
+        let mut matching = Vec::new();
+        for webhook in &configurations.validating {
+            if let Some(invocation) = self.match_webhook(webhook, attributes, object).await? {
+                matching.push((webhook, invocation));
+            }
+        }
+        let mut answers: FuturesOrdered<_> = matching
+            .iter()
+            .map(|(webhook, invocation)| async move {
+                match self.ask(webhook, invocation, attributes, object, false).await {
+                    Ok(_) => Ok(()),
+                    Err(failure) => failure.forgive(webhook),
+                }
+            })
+            .collect();
+        let mut first = Ok(());
+        while let Some(answer) = answers.next().await {
+            first = first.and(answer);
+        }
+        first
+    }
+
+    /// Whether anybody may want to see an object before it is stored.
+    pub(crate) fn has_validators(&self, attributes: &Attributes<'_>) -> bool {
+        let configurations = self.admission.configurations();
+        !(attributes.is_exempt()
+            || configurations.validating.is_empty() && configurations.policies.is_empty())
+    }
+}

@@ -1,0 +1,10 @@
+//! Admission webhooks, asked in process. What is expected was seen on a real server.
+
+mod cluster;
+mod conditions;
+mod matching;
+mod mutating;
+mod network;
+mod policies;
+mod questions;
+mod validating;
