@@ -1,8 +1,12 @@
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::Body;
+use http_body_util::Full;
 use jiff::Timestamp;
 use kube::{Client, ResourceExt, runtime::wait};
-use kubewright_apiserver::ApiServer;
+use kubewright_apiserver::{ApiServer, WebhookClient, webhook::BoxError};
 use kubewright_cluster::{Cluster, Selection};
 use kubewright_runtime::{
     Error, Result,
@@ -12,6 +16,7 @@ use kubewright_runtime::{
 use kubewright_world::{Clock, Random};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tower::Service;
 
 use crate::{
     endpoint::Endpoint,
@@ -47,6 +52,7 @@ pub struct TestCluster {
     random: Random,
     faults: Faults,
     history: History,
+    webhooks: WebhookClient,
     stop: CancellationToken,
 }
 
@@ -57,6 +63,8 @@ pub struct TestClusterBuilder {
     seed: u64,
     controllers: Selection,
     faults: Faults,
+    /// By host.
+    webhooks: BTreeMap<String, WebhookClient>,
 }
 
 /// An operator that runs in a [`TestCluster`].
@@ -77,7 +85,12 @@ impl TestCluster {
 
     /// The settings of [`TestCluster::start`], to be changed.
     pub fn builder() -> TestClusterBuilder {
-        TestClusterBuilder { seed: 1, controllers: Selection::All, faults: Faults::none() }
+        TestClusterBuilder {
+            seed: 1,
+            controllers: Selection::All,
+            faults: Faults::none(),
+            webhooks: BTreeMap::new(),
+        }
     }
 
     /// The API server, as it is now.
@@ -204,6 +217,7 @@ impl TestCluster {
         let new = ApiServer::builder()
             .clock(self.clock.clone())
             .random(self.random.fork())
+            .webhook_client(self.webhooks.clone())
             .restore(snapshot)
             .build();
         self.endpoint.replace(new);
@@ -244,12 +258,90 @@ impl TestClusterBuilder {
         self
     }
 
+    /// Lets a service answer for the webhooks at a host, in the test's own thread: an `axum::Router`, a
+    /// `tower::service_fn`. The host of a webhook behind a Service is `<service>.<namespace>.svc`, and the Service need
+    /// not be there. What no service answers for cannot be reached: a test has no network.
+    ///
+    /// ```
+    /// use std::{collections::BTreeMap, convert::Infallible};
+    ///
+    /// use bytes::Bytes;
+    /// use http::{Request, Response};
+    /// use http_body_util::{BodyExt, Full};
+    /// use k8s_openapi::api::{
+    ///     admissionregistration::v1::ValidatingWebhookConfiguration, core::v1::ConfigMap,
+    /// };
+    /// use kube::{Api, api::PostParams};
+    /// use kubewright_testing::TestCluster;
+    /// use serde_json::{Value, json};
+    /// use tower::service_fn;
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // A webhook that wants no secrets in config maps.
+    /// let webhook = service_fn(async |request: Request<Full<Bytes>>| {
+    ///     let body = request.into_body().collect().await?.to_bytes();
+    ///     let review: Value = serde_json::from_slice(&body).unwrap_or_default();
+    ///     let request = &review["request"];
+    ///     let answer = json!({
+    ///         "apiVersion": "admission.k8s.io/v1",
+    ///         "kind": "AdmissionReview",
+    ///         "response": {
+    ///             "uid": request["uid"],
+    ///             "allowed": request["object"]["data"]["password"].is_null(),
+    ///             "status": {"message": "put passwords into Secrets"},
+    ///         },
+    ///     });
+    ///     Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(answer.to_string()))))
+    /// });
+    /// let cluster = TestCluster::builder().webhook("webhook-service.system.svc", webhook).start().await;
+    ///
+    /// let configuration: ValidatingWebhookConfiguration = serde_json::from_value(json!({
+    ///     "metadata": {"name": "passwords"},
+    ///     "webhooks": [{
+    ///         "name": "passwords.example.com",
+    ///         "clientConfig": {"service": {"name": "webhook-service", "namespace": "system", "path": "/validate"}},
+    ///         "rules": [{
+    ///             "apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"],
+    ///         }],
+    ///         "sideEffects": "None",
+    ///         "admissionReviewVersions": ["v1"],
+    ///     }],
+    /// }))?;
+    /// Api::all(cluster.client()).create(&PostParams::default(), &configuration).await?;
+    ///
+    /// let mut map = ConfigMap::default();
+    /// map.metadata.name = Some("settings".to_owned());
+    /// map.data = Some(BTreeMap::from([("password".to_owned(), "1234".to_owned())]));
+    /// let maps = Api::<ConfigMap>::namespaced(cluster.client(), "default");
+    /// let refused = maps.create(&PostParams::default(), &map).await.unwrap_err();
+    /// assert!(refused.to_string().contains("put passwords into Secrets"), "{refused}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn webhook<S, B>(mut self, host: impl Into<String>, service: S) -> Self
+    where
+        S: Service<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S::Future: Send,
+        S::Error: Into<BoxError>,
+        B: Body<Data = Bytes> + Send,
+        B::Error: Into<BoxError>,
+    {
+        self.webhooks.insert(host.into(), WebhookClient::new(service));
+        self
+    }
+
     /// Starts the cluster. The API server answers at once.
     pub async fn start(self) -> TestCluster {
         let random = Random::seeded(self.seed);
         // Any fixed time does. One in the past of no certificate and of no test's wall clock is easiest to read.
         let clock = Clock::starting_at(Timestamp::constant(1_893_456_000, 0));
-        let server = ApiServer::builder().clock(clock.clone()).random(random.fork()).build();
+        let webhooks = WebhookClient::by_host(self.webhooks);
+        let server = ApiServer::builder()
+            .clock(clock.clone())
+            .random(random.fork())
+            .webhook_client(webhooks.clone())
+            .build();
         let stop = CancellationToken::new();
         let cluster = TestCluster {
             endpoint: Endpoint::new(server),
@@ -257,6 +349,7 @@ impl TestClusterBuilder {
             random: random.fork(),
             faults: self.faults,
             history: History::new(),
+            webhooks,
             stop: stop.clone(),
         };
         // The cluster's own controllers have a flawless network: what is under test is the operator.
