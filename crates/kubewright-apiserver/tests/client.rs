@@ -137,6 +137,8 @@ async fn a_watch_tells_what_happens_and_ends_on_time() {
             WatchEvent::Added(object) => ("added", object),
             WatchEvent::Modified(object) => ("modified", object),
             WatchEvent::Deleted(object) => ("deleted", object),
+            // It comes shortly before the end.
+            WatchEvent::Bookmark(_) => continue,
             other => panic!("unexpected: {other:?}"),
         };
         told.push((kind, object.data.unwrap_or_default()["key"].clone(), object.metadata.resource_version));
@@ -374,7 +376,9 @@ async fn a_running_pod_is_given_grace() {
         pods.delete("p", &DeleteParams::default()).await.expect("deleted").left().expect("it has grace");
     assert_eq!(going.metadata.deletion_grace_period_seconds, Some(30));
     let now = DeleteParams { grace_period_seconds: Some(0), ..DeleteParams::default() };
-    assert!(pods.delete("p", &now).await.expect("deleted").is_right());
+    let gone = pods.delete("p", &now).await.expect("deleted").left().expect("a pod is answered as it was");
+    assert_eq!(gone.metadata.deletion_grace_period_seconds, Some(0));
+    assert!(pods.get_opt("p").await.expect("an answer").is_none());
 }
 
 #[tokio::test(start_paused = true)]

@@ -59,7 +59,6 @@ impl Served {
     pub(crate) fn coerce(&self, object: &mut Value, keep_nulls: bool) -> Vec<String> {
         match &self.custom {
             Some(custom) => {
-                write_integers(object);
                 let unknown = custom.coerce(object, keep_nulls);
                 unknown.iter().map(|path| format!("unknown field {path:?}")).collect()
             }
@@ -68,6 +67,14 @@ impl Served {
                 defaults::apply(&definition.group, &definition.version, &definition.kind, object);
                 Vec::new()
             }
+        }
+    }
+
+    /// Writes the numbers of a custom resource as Go does when it is stored or shown. What checks it sees them as the
+    /// client wrote them.
+    pub(super) fn write_numbers(&self, object: &mut Value) {
+        if self.custom.is_some() {
+            write_integers(object);
         }
     }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     Presented, Registry, Request, metadata,
-    update::{group_kind, kind_errors},
+    update::{finalizer_errors, group_kind, kind_errors},
 };
 use crate::{
     admission::{Attributes, Options},
@@ -49,6 +49,7 @@ impl Registry {
     ) -> Result<Presented, Status> {
         let served = &request.served;
         self.match_namespace(request, &mut object)?;
+        request.warnings.extend(metadata::drop_equal_owners(&mut object));
         wipe_system_fields(&mut object);
         self.admit_create(request, &object)?;
         served.strategy.admit(&mut object);
@@ -72,6 +73,7 @@ impl Registry {
             let name = metadata::name(&object).to_owned();
             served.strategy.prepare_create(served, &mut object);
             self.validate_create(request, &object)?;
+            served.write_numbers(&mut object);
             let there = match self.commit_new(&attributes, options, &name, object).await? {
                 Ok(created) => return Ok(created),
                 Err(there) => there,
@@ -316,6 +318,7 @@ impl Registry {
             let kind_errors = kind_errors(served, object);
             errors = custom.validate(kind_errors, errors, object, None, false, &request.warnings);
         }
+        errors.extend(finalizer_errors(served, object));
         errors.extend(served.strategy.validate_create(object, &request.warnings));
         if served.custom.is_none() {
             errors.extend(validation::create(&definition.group, &definition.plural, object));

@@ -98,6 +98,30 @@ pub(crate) fn restore(object: &mut Value, from: &Value, fields: &[&str]) {
     }
 }
 
+/// Drops owner references that are equal to an earlier one. Gives a text about them, if there were any.
+pub(crate) fn drop_equal_owners(object: &mut Value) -> Option<String> {
+    let owners = object.get_mut("metadata")?.get_mut("ownerReferences")?.as_array_mut()?;
+    let mut kept: Vec<Value> = Vec::with_capacity(owners.len());
+    let mut dropped = Vec::new();
+    for owner in owners.drain(..) {
+        if kept.contains(&owner) {
+            dropped.push(owner.get("uid").and_then(Value::as_str).unwrap_or_default().to_owned());
+        } else {
+            kept.push(owner);
+        }
+    }
+    *owners = kept;
+    dropped.sort_unstable();
+    dropped.dedup();
+    (!dropped.is_empty()).then(|| {
+        format!(
+            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may \
+             reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
+            dropped.join(", ")
+        )
+    })
+}
+
 /// A time as Kubernetes' `Time` writes it, in whole seconds.
 pub(crate) fn time(timestamp: Timestamp) -> Value {
     Value::from(timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())

@@ -126,6 +126,7 @@ impl Registry {
             new = view.apply(old, &shown)?;
         }
         self.match_namespace(request, &mut new)?;
+        request.warnings.extend(metadata::drop_equal_owners(&mut new));
         check_name(request, &new)?;
         if edit.is_replacement {
             check_uid(request, old, &new)?;
@@ -196,6 +197,7 @@ impl Registry {
                 result => result?,
             }
         }
+        served.write_numbers(&mut new);
         let new = keep_times_if_unchanged(old, new);
         if is_last_finalizer_gone(&new) {
             return self.remove_finalized(request, options, current, new);
@@ -338,6 +340,24 @@ pub(super) fn group_kind(served: &Served, object: &Value) -> GroupKind {
     GroupKind::new(group, text("kind"))
 }
 
+/// What is wrong with the finalizers of an object of kube-apiserver itself, where only few may be unqualified.
+pub(super) fn finalizer_errors(served: &Served, object: &Value) -> ErrorList {
+    const STANDARD: [&str; 3] = ["foregroundDeletion", "kubernetes", "orphan"];
+    let mut errors = ErrorList::new();
+    let group = served.definition.group.as_str();
+    if served.custom.is_some() || matches!(group, "admissionregistration.k8s.io" | "apiextensions.k8s.io") {
+        return errors;
+    }
+    let path = FieldPath::new("metadata").child("finalizers");
+    for (index, finalizer) in metadata::finalizers(object).into_iter().enumerate() {
+        if !finalizer.contains('/') && !STANDARD.contains(&finalizer) {
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.push(FieldError::invalid(&path.index(index), finalizer, detail));
+        }
+    }
+    errors
+}
+
 /// What is wrong with the kind that a custom resource claims to be of.
 pub(super) fn kind_errors(served: &Served, object: &Value) -> ErrorList {
     let mut errors = ErrorList::new();
@@ -357,6 +377,15 @@ fn validate_update(request: &Request, new: &Value, old: &Value) -> ErrorList {
     let mut errors = ErrorList::new();
     if served.strategy.name_rule(served).is_some() {
         errors = names::validate_object_meta_update(meta(new), meta(old), &FieldPath::new("metadata"));
+        if served.custom.is_some() {
+            // Those of custom resources are looked at twice, and what is wrong is told twice.
+            errors.extend(names::validate_object_meta_update(
+                meta(new),
+                meta(old),
+                &FieldPath::new("metadata"),
+            ));
+        }
+        errors.extend(finalizer_errors(served, new));
     }
     if let Some(custom) = &served.custom {
         request.warnings.extend(names::finalizer_warnings(meta(new), Some(meta(old))));

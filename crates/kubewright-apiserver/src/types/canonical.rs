@@ -57,6 +57,10 @@ fn canonicalize_field(types: &Types, field: &Field, value: &mut Value) {
         (Shape::One, value) => canonicalize_value(types, field.value, value),
         (Shape::List | Shape::Map, _) => {}
     }
+    // What is stored does not tell an empty list from none.
+    if field.shape != Shape::One && is_empty(value) {
+        *value = Value::Null;
+    }
 }
 
 /// A value that is there, or null where Go has a zero value.
