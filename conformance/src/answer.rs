@@ -77,6 +77,6 @@ mod tests {
             json!({"case": [{"status": 200, "body": {"text": "x".repeat(200), "list": [1, 2]}}], "none": {}});
         let text = render(&value);
         assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(value));
-        assert!(text.contains("\n   \"list\": [1,2],\n"), "{text}");
+        assert!(text.contains("\n    \"list\": [1,2],\n"), "{text}");
     }
 }

@@ -113,7 +113,7 @@ pub async fn play(case: &Case, target: &Target) -> Result<Vec<Answer>, PlayError
         }
     }
     if target.is_shared() {
-        player.clean_up(case).await?;
+        player.clean_up().await?;
     }
     result.map(|()| normalise::answers(case, exchanges))
 }
@@ -309,7 +309,7 @@ impl Player<'_> {
     }
 
     /// Takes away what the case has created, last things first.
-    async fn clean_up(&mut self, case: &Case) -> Result<(), PlayError> {
+    async fn clean_up(&mut self) -> Result<(), PlayError> {
         self.watches.clear();
         let mut created = std::mem::take(&mut self.created);
         created.dedup();
@@ -345,7 +345,6 @@ impl Player<'_> {
                 }
             }
         }
-        let _ = case;
         Ok(())
     }
 }

@@ -24,9 +24,8 @@ macro_rules! areas {
 
 areas! {
     apply "apply"
-    bootstrap "bootstrap"
-    kinds "kinds"
     authz "authz"
+    bootstrap "bootstrap"
     built_in_admissionregistration "built-in-admissionregistration"
     built_in_apiextensions "built-in-apiextensions"
     built_in_apiregistration "built-in-apiregistration"
@@ -54,6 +53,7 @@ areas! {
     delete "delete"
     discovery "discovery"
     errors "errors"
+    kinds "kinds"
     list "list"
     negotiation "negotiation"
     openapi "openapi"

@@ -11,7 +11,14 @@ const MOST: usize = 26;
 /// The same for pods, which every operator makes.
 const MOST_OF_PODS: usize = 260;
 
-/// One way to spoil a body.
+/// One way to spoil a field: another value, or none.
+struct Spoil {
+    name: String,
+    at: String,
+    new: Option<Value>,
+}
+
+/// A spoilt body.
 struct Mistake {
     name: String,
     body: Value,
@@ -24,7 +31,8 @@ pub(super) fn cases(kind: &Kind) -> Vec<Case> {
     let most = if kind.definition.plural == "pods" { MOST_OF_PODS } else { MOST };
     let fields = fields(&good);
     let step = fields.len().div_ceil(most).max(1);
-    let mistakes = general(kind, &good).into_iter().chain(fields.into_iter().step_by(step));
+    let fields = fields.into_iter().step_by(step).map(|spoil| spoil.apply(&good));
+    let mistakes = general(kind, &good).into_iter().chain(fields);
     mistakes.map(|mistake| case(kind, mistake)).collect()
 }
 
@@ -94,29 +102,20 @@ fn general(kind: &Kind, good: &Value) -> Vec<Mistake> {
 }
 
 /// Every field of the object, spoilt in the ways that its value allows.
-fn fields(good: &Value) -> Vec<Mistake> {
-    let mut mistakes = Vec::new();
+fn fields(good: &Value) -> Vec<Spoil> {
+    let mut spoils = Vec::new();
     for (name, value) in good.as_object().into_iter().flatten() {
         if !matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
-            spoil(good, &format!("/{}", escape(name)), value, &mut mistakes);
+            spoil(&format!("/{}", escape(name)), value, &mut spoils);
         }
     }
-    mistakes
+    spoils
 }
 
-fn spoil(good: &Value, at: &str, value: &Value, mistakes: &mut Vec<Mistake>) {
+fn spoil(at: &str, value: &Value, spoils: &mut Vec<Spoil>) {
     let place = at.trim_start_matches('/').replace("~1", "-").replace(['/', '.'], "-");
     let mut push = |what: &str, new: Option<Value>| {
-        let mut body = good.clone();
-        match new {
-            Some(new) => {
-                if let Some(place) = body.pointer_mut(at) {
-                    *place = new;
-                }
-            }
-            None => remove(&mut body, at),
-        }
-        mistakes.push(Mistake { name: format!("{what}-{place}"), body, at: at.to_owned() });
+        spoils.push(Spoil { name: format!("{what}-{place}"), at: at.to_owned(), new });
     };
     push("without", None);
     match value {
@@ -137,16 +136,34 @@ fn spoil(good: &Value, at: &str, value: &Value, mistakes: &mut Vec<Mistake>) {
             let twice = items.iter().chain(items.first()).cloned().collect();
             push("twice", Some(twice));
             for (index, item) in items.iter().enumerate() {
-                spoil(good, &format!("{at}/{index}"), item, mistakes);
+                spoil(&format!("{at}/{index}"), item, spoils);
             }
         }
         Value::Object(fields) => {
             push("empty", Some(json!({})));
             push("list-for", Some(json!([])));
             for (name, value) in fields {
-                spoil(good, &format!("{at}/{}", escape(name)), value, mistakes);
+                spoil(&format!("{at}/{}", escape(name)), value, spoils);
             }
         }
+    }
+}
+
+// === impl Spoil ===
+
+impl Spoil {
+    fn apply(self, good: &Value) -> Mistake {
+        let Self { name, at, new } = self;
+        let mut body = good.clone();
+        match new {
+            Some(new) => {
+                if let Some(place) = body.pointer_mut(&at) {
+                    *place = new;
+                }
+            }
+            None => remove(&mut body, &at),
+        }
+        Mistake { name, body, at }
     }
 }
 
