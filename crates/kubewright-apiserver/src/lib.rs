@@ -33,7 +33,6 @@ pub mod store;
 pub mod table;
 pub mod types;
 mod user;
-#[allow(dead_code)] // Until kinds are checked here.
 mod validation;
 pub mod webhook;
 pub mod wire;

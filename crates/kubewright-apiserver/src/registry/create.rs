@@ -71,7 +71,7 @@ impl Registry {
                 metadata::set(&mut object, "name", Some(Value::from(name)));
             }
             let name = metadata::name(&object).to_owned();
-            served.strategy.prepare_create(served, &mut object);
+            served.strategy.prepare_create(served, &mut object, &request.warnings);
             self.validate_create(request, &object)?;
             served.write_numbers(&mut object);
             let there = match self.commit_new(&attributes, options, &name, object).await? {
@@ -218,7 +218,7 @@ impl Registry {
         wipe_system_fields(&mut object);
         self.set_system_fields(&mut object);
         let status = object.get("status").cloned();
-        request.served.strategy.prepare_create(&request.served, &mut object);
+        request.served.strategy.prepare_create(&request.served, &mut object, &request.warnings);
         if let Some(mut status) = status {
             let conditions = status.get_mut("conditions").and_then(Value::as_array_mut);
             for condition in conditions.into_iter().flatten() {

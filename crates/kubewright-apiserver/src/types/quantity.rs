@@ -35,12 +35,33 @@ const MAX: i128 = (i64::MAX as i128) * NANO;
 /// `1.5Gi` is `1536Mi`.
 pub fn canonical(text: &str) -> Result<String, QuantityError> {
     let (nanos, format) = parse(text)?;
+    Ok(write(nanos, format))
+}
+
+/// The sum of two quantities, written like the first one, or like the second one if the first one is 0.
+///
+/// # Errors
+/// If one of the texts is not a quantity.
+pub fn add(left: &str, right: &str) -> Result<String, QuantityError> {
+    let ((left, format), (right, other)) = (parse(left)?, parse(right)?);
+    Ok(write((left + right).min(MAX), if left == 0 { other } else { format }))
+}
+
+fn write(nanos: i128, format: Format) -> String {
     if nanos == 0 {
-        return Ok("0".to_owned());
+        return "0".to_owned();
     }
     // Binary suffixes are only for whole numbers that are large enough to need one.
     let is_binary = format == Format::Binary && nanos.abs() >= 1024 * NANO && nanos % NANO == 0;
-    Ok(if is_binary { write_binary(nanos / NANO) } else { write_decimal(nanos, format) })
+    if is_binary { write_binary(nanos / NANO) } else { write_decimal(nanos, format) }
+}
+
+/// The quantity in billionths, rounded away from zero.
+///
+/// # Errors
+/// If the text is not a quantity.
+pub fn nanos(text: &str) -> Result<i128, QuantityError> {
+    Ok(parse(text)?.0)
 }
 
 /// The quantity in billionths.
@@ -212,6 +233,13 @@ mod tests {
         ] {
             assert_eq!(canonical(text).as_deref(), Ok(want), "{text}");
         }
+    }
+
+    #[test]
+    fn sums_are_written_like_the_first() {
+        assert_eq!(add("500m", "1").as_deref(), Ok("1500m"));
+        assert_eq!(add("1Gi", "1G").as_deref(), Ok("2073741824"));
+        assert_eq!(add("0", "1Gi").as_deref(), Ok("1Gi"));
     }
 
     #[test]

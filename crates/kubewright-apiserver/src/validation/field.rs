@@ -3,7 +3,10 @@ use std::{fmt, ops::RangeInclusive};
 use kubewright_schema::{ErrorList, FieldError, FieldPath};
 use serde_json::{Map, Value};
 
-use super::report::{Place, Report, Segment};
+use super::{
+    report::{Place, Report, Segment},
+    shape,
+};
 
 static NULL: Value = Value::Null;
 
@@ -56,6 +59,11 @@ impl<'a> Field<'a> {
     /// The place of the entry `index` with this one's value.
     pub(crate) fn at_index(self, index: usize) -> Self {
         Self { place: self.report.below(self.place, Segment::Index(index)), ..self }
+    }
+
+    /// [`Field::at`] for a name that is not known beforehand.
+    pub(crate) fn at_owned(self, name: &str) -> Self {
+        Self { place: self.report.below(self.place, Segment::Owned(name.into())), ..self }
     }
 
     /// The place of the entry `key` with this one's value.
@@ -173,6 +181,12 @@ impl Field<'_> {
         self.push(FieldError::invalid(&self.path(), self.value.clone(), detail).shown_as(shown));
     }
 
+    /// `Invalid value: <value>: <detail>` with the value as one of an internal type of Kubernetes, such as
+    /// `core.Toleration` or `[]core.PodIP`.
+    pub(crate) fn invalid_as(self, shape: &str, detail: impl Into<String>) {
+        self.invalid_shown(shape::show(shape, self.value), detail);
+    }
+
     /// `Duplicate value: <value>`.
     pub(crate) fn duplicate(self, value: impl Into<Value>) {
         self.push(FieldError::duplicate(&self.path(), value));
@@ -188,9 +202,22 @@ impl Field<'_> {
         self.push(FieldError::forbidden(&self.path(), detail));
     }
 
+    /// `Forbidden: <detail>`, of no field.
+    pub(crate) fn forbidden_nowhere(self, detail: impl Into<String>) {
+        let mut error = FieldError::forbidden(&FieldPath::root(), detail);
+        error.field.clear();
+        self.push(error);
+    }
+
     /// `Unsupported value: <value>: supported values: ...`, in the order given.
     pub(crate) fn not_supported<S: AsRef<str>>(self, value: impl Into<Value>, supported: &[S]) {
         self.push(FieldError::not_supported(&self.path(), value, supported));
+    }
+
+    /// [`Field::not_supported`] with the value as one of an internal type of Kubernetes.
+    pub(crate) fn not_supported_as(self, shape: &str, supported: &[&str]) {
+        let error = FieldError::not_supported(&self.path(), self.value.clone(), supported);
+        self.push(error.shown_as(shape::show(shape, self.value)));
     }
 
     /// `Too long: may not be more than <max> bytes`.
@@ -259,6 +286,13 @@ impl Field<'_> {
     pub(crate) fn immutable(self, old: Field<'_>) {
         if self.value != old.value {
             self.invalid(self.value.clone(), "field is immutable");
+        }
+    }
+
+    /// [`Field::immutable`] with the value as one of an internal type of Kubernetes.
+    pub(crate) fn immutable_as(self, old: Field<'_>, shape: &str) {
+        if self.value != old.value {
+            self.invalid_as(shape, "field is immutable");
         }
     }
 }

@@ -14,12 +14,23 @@ mod apps;
 mod batch;
 mod core;
 mod field;
+mod file_path;
+mod ip;
+mod port;
+mod quantity;
 mod report;
+mod selector;
+mod shape;
+mod signer;
 
 use kubewright_schema::ErrorList;
 use serde_json::Value;
 
-pub(crate) use self::{field::Field, report::Report};
+pub(crate) use self::{
+    core::pod::{app_armor_profile, qos_class},
+    field::Field,
+    report::Report,
+};
 
 /// What is wrong with a new object.
 pub(crate) fn create(group: &str, plural: &str, object: &Value) -> ErrorList {

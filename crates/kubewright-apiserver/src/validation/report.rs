@@ -20,6 +20,7 @@ pub(super) struct Place(u32);
 #[derive(Debug)]
 pub(super) enum Segment {
     Child(&'static str),
+    Owned(Box<str>),
     Index(usize),
     Key(Box<str>),
 }
@@ -66,6 +67,7 @@ impl Report {
         }
         segments.into_iter().rev().fold(FieldPath::root(), |path, segment| match segment {
             Segment::Child(name) => path.child(name),
+            Segment::Owned(name) => path.child(name),
             Segment::Index(index) => path.index(*index),
             Segment::Key(key) => path.key(key),
         })

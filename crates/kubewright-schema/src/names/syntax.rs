@@ -19,7 +19,7 @@ const VALUE_TEXT: &str = "a valid label must be an empty string or consist of al
 const CONFIG_KEY_TEXT: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
 
 const LABEL_LENGTH: usize = 63;
-const SUBDOMAIN_LENGTH: usize = 253;
+pub(super) const SUBDOMAIN_LENGTH: usize = 253;
 
 /// What the names of a kind of object look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,14 +216,14 @@ fn is_enclosed(value: &str, end: impl Fn(u8) -> bool, inner: impl Fn(u8) -> bool
         && bytes.iter().all(|&byte| inner(byte))
 }
 
-fn mismatch(text: &str, format: &str, examples: &[&str]) -> String {
+pub(super) fn mismatch(text: &str, format: &str, examples: &[&str]) -> String {
     let examples: Vec<String> = examples.iter().map(|example| format!("'{example}', ")).collect();
     format!("{text} (e.g. {}regex used for validation is '{format}')", examples.join(" or "))
 }
 
 // Kubernetes changed the wording for labels and not for names.
 
-fn too_many_characters(most: usize) -> String {
+pub(super) fn too_many_characters(most: usize) -> String {
     format!("must be no more than {most} characters")
 }
 

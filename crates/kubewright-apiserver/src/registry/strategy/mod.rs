@@ -1,14 +1,14 @@
 //! How kinds differ: what the server sets on create, what an update may not change, how a delete proceeds.
 
+mod feature_gates;
 mod namespace;
 mod pod;
-mod pod_spec;
 mod rules;
 mod secret;
 mod service;
 mod workload;
 
-use kubewright_schema::{ErrorList, FieldPath, crd as definition, names::NameRule};
+use kubewright_schema::{ErrorList, crd as definition, names::NameRule};
 use serde_json::{Map, Value, json};
 
 use super::{Request, Served, Warnings, metadata};
@@ -68,7 +68,7 @@ impl Strategy {
     /// What names of the kind look like; `None` if the kind's own checks look at metadata.
     pub(super) fn name_rule(self, served: &Served) -> Option<NameRule> {
         match (served.definition.group.as_str(), served.definition.plural.as_str()) {
-            ("", "namespaces" | "services") => Some(NameRule::DnsLabel),
+            ("", "namespaces" | "services") | ("apps", "statefulsets") => Some(NameRule::DnsLabel),
             ("rbac.authorization.k8s.io" | "apiregistration.k8s.io", _) => Some(NameRule::PathSegment),
             _ if self == Self::Crd => None,
             _ => Some(NameRule::DnsSubdomain),
@@ -83,7 +83,7 @@ impl Strategy {
     }
 
     /// Brings a new object into its first state.
-    pub(super) fn prepare_create(self, served: &Served, object: &mut Value) {
+    pub(super) fn prepare_create(self, served: &Served, object: &mut Value, warnings: &Warnings) {
         match self {
             Self::Custom => {
                 if served.definition.subresource("status").is_some() {
@@ -98,9 +98,10 @@ impl Strategy {
                 }
             }
         }
+        feature_gates::drop_disabled(&served.definition.group, &served.definition.plural, object);
         match self {
             Self::Namespace => namespace::prepare_create(object),
-            Self::Pod => pod::prepare_create(object),
+            Self::Pod => pod::prepare_create(object, warnings),
             Self::Job => workload::prepare_job(object),
             Self::DaemonSet => workload::count_template(object, None),
             Self::Secret => secret::prepare(object),
@@ -115,6 +116,9 @@ impl Strategy {
     pub(super) fn prepare_update(self, served: &Served, object: &mut Value, old: &Value) {
         if served.definition.subresource("status").is_some() {
             copy_field(object, old, "status");
+        }
+        if self != Self::Custom {
+            feature_gates::drop_disabled(&served.definition.group, &served.definition.plural, object);
         }
         match self {
             Self::Namespace => namespace::prepare_update(object, old),
@@ -162,12 +166,6 @@ impl Strategy {
                 definition::validate_crd(object)
             }
             Self::Secret => secret::validate(object),
-            Self::Pod => pod_spec::validate(&object["spec"], pod_spec::Owner::Pod, &FieldPath::new("spec")),
-            Self::Deployment | Self::ReplicaSet | Self::StatefulSet | Self::DaemonSet => {
-                workload::validate(object)
-            }
-            Self::Job => workload::validate_job(object),
-            Self::CronJob => workload::validate_cron_job(object),
             Self::Service => service::validate(object),
             Self::Role | Self::ClusterRole => rules::validate_role(object, self == Self::ClusterRole),
             Self::Event => rules::validate_event(object),
@@ -184,11 +182,6 @@ impl Strategy {
             }
             Self::RoleBinding => rules::validate_binding_update(object, old),
             Self::Role | Self::ClusterRole => rules::validate_role(object, self == Self::ClusterRole),
-            Self::Pod => workload::validate_pod_update(object, old),
-            Self::Deployment | Self::ReplicaSet | Self::DaemonSet => workload::validate_update(object, old),
-            Self::StatefulSet => workload::validate_stateful_set_update(object, old),
-            Self::Job => workload::validate_job_update(object, old),
-            Self::CronJob => workload::validate_cron_job(object),
             Self::Service => service::validate_update(object, old),
             Self::ConfigMap => secret::immutable_data(object, old),
             Self::Secret => secret::validate_update(object, old),

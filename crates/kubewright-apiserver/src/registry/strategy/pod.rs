@@ -1,12 +1,100 @@
 use serde_json::{Value, json};
 
-use crate::registry::metadata;
+use crate::{
+    registry::{Warnings, metadata},
+    validation,
+};
 
 const DEFAULT_GRACE_PERIOD: i64 = 30;
 
-pub(super) fn prepare_create(pod: &mut Value) {
-    let status = json!({ "phase": "Pending", "qosClass": qos_class(pod) });
+/// Brings a new pod into its first state.
+pub(super) fn prepare_create(pod: &mut Value, warnings: &Warnings) {
+    merge_label_keys(pod);
+    warnings.extend(take_over_app_armor(pod));
+    let mut status = json!({ "phase": "Pending", "qosClass": validation::qos_class(pod) });
+    let gates = pod.pointer("/spec/schedulingGates").and_then(Value::as_array);
+    if gates.is_some_and(|gates| !gates.is_empty()) {
+        status["conditions"] = json!([{
+            "type": "PodScheduled",
+            "status": "False",
+            "reason": "SchedulingGated",
+            "message": "Scheduling is blocked due to non-empty scheduling gates",
+        }]);
+    }
     metadata::as_map(pod).insert("status".to_owned(), status);
+}
+
+/// Makes selectors of pods require that pods have the same labels as the new one, or others, where it says so by keys.
+fn merge_label_keys(pod: &mut Value) {
+    let labels = metadata::get(pod, "labels").and_then(Value::as_object).cloned().unwrap_or_default();
+    let merge = |term: &mut Value| {
+        for (field, operator) in [("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")] {
+            let keys = term.get(field).and_then(Value::as_array).cloned().unwrap_or_default();
+            let Some(selector) = term.get_mut("labelSelector").filter(|selector| selector.is_object()) else {
+                return;
+            };
+            for key in keys.iter().filter_map(Value::as_str) {
+                let Some(value) = labels.get(key) else { continue };
+                let requirement = json!({ "key": key, "operator": operator, "values": [value] });
+                let requirements = metadata::as_map(selector).entry("matchExpressions").or_insert(json!([]));
+                if let Some(requirements) = requirements.as_array_mut() {
+                    requirements.push(requirement);
+                }
+            }
+        }
+    };
+    for pods in ["podAffinity", "podAntiAffinity"] {
+        let Some(affinity) = pod.pointer_mut("/spec/affinity").and_then(|affinity| affinity.get_mut(pods))
+        else {
+            continue;
+        };
+        items_mut(affinity, "preferredDuringSchedulingIgnoredDuringExecution")
+            .filter_map(|term| term.get_mut("podAffinityTerm"))
+            .for_each(merge);
+        items_mut(affinity, "requiredDuringSchedulingIgnoredDuringExecution").for_each(merge);
+    }
+    if let Some(spec) = pod.get_mut("spec") {
+        items_mut(spec, "topologySpreadConstraints").for_each(merge);
+    }
+}
+
+/// Puts profiles of AppArmor that stand in annotations, where they used to be, into the fields for them. Gives what the
+/// client should know.
+fn take_over_app_armor(pod: &mut Value) -> Vec<String> {
+    const PREFIX: &str = "container.apparmor.security.beta.kubernetes.io/";
+    let mut warnings = Vec::new();
+    let notes = metadata::get(pod, "annotations").and_then(Value::as_object).cloned().unwrap_or_default();
+    if !notes.keys().any(|key| key.starts_with(PREFIX))
+        || pod.pointer("/spec/os/name") == Some(&json!("windows"))
+    {
+        return warnings;
+    }
+    let of_pod = pod.pointer("/spec/securityContext/appArmorProfile").cloned();
+    let Some(spec) = pod.get_mut("spec") else { return warnings };
+    for sort in ["initContainers", "containers", "ephemeralContainers"] {
+        for container in items_mut(spec, sort) {
+            let key = format!("{PREFIX}{}", container["name"].as_str().unwrap_or_default());
+            let Some(annotation) = notes.get(&key).and_then(Value::as_str) else { continue };
+            if !container["securityContext"]["appArmorProfile"].is_null() {
+                continue;
+            }
+            let profile = validation::app_armor_profile(annotation);
+            if profile.is_some() && profile == of_pod {
+                continue;
+            }
+            let text = "deprecated since v1.30; use the \"appArmorProfile\" field instead";
+            warnings.push(format!("metadata.annotations[{key}]: {text}"));
+            if let Some(profile) = profile {
+                let context = metadata::child(metadata::as_map(container), "securityContext");
+                context.insert("appArmorProfile".to_owned(), profile);
+            }
+        }
+    }
+    warnings
+}
+
+fn items_mut<'a>(value: &'a mut Value, list: &str) -> impl Iterator<Item = &'a mut Value> + use<'a> {
+    value.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
 /// How long a pod may take to end: nothing has to end where no kubelet has begun.
@@ -25,45 +113,9 @@ pub(super) fn grace_period(pod: &Value, asked: Option<i64>) -> i64 {
     }
 }
 
-/// The quality-of-service class: what the containers' requests and limits amount to.
-fn qos_class(pod: &Value) -> &'static str {
-    let containers = ["containers", "initContainers"].into_iter().flat_map(|field| {
-        pod.get("spec").and_then(|spec| spec.get(field)).and_then(Value::as_array).into_iter().flatten()
-    });
-    let (mut any, mut guaranteed) = (false, true);
-    for container in containers {
-        let quantity = |list: &str, resource: &str| {
-            container
-                .get("resources")
-                .and_then(|resources| resources.get(list))
-                .and_then(|list| list.get(resource))
-                .filter(|quantity| !matches!(quantity.as_str(), Some("0")))
-        };
-        for resource in ["cpu", "memory"] {
-            let (request, limit) = (quantity("requests", resource), quantity("limits", resource));
-            any |= request.is_some() || limit.is_some();
-            // A request that is not given is the limit.
-            guaranteed &= limit.is_some() && (request.is_none() || request == limit);
-        }
-    }
-    match (any, guaranteed) {
-        (false, _) => "BestEffort",
-        (true, true) => "Guaranteed",
-        (true, false) => "Burstable",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_quality_of_service_follows_requests_and_limits() {
-        let pod = |resources: Value| json!({"spec": {"containers": [{"resources": resources}]}});
-        assert_eq!(qos_class(&pod(json!({}))), "BestEffort");
-        assert_eq!(qos_class(&pod(json!({"requests": {"cpu": "1"}}))), "Burstable");
-        assert_eq!(qos_class(&pod(json!({"limits": {"cpu": "1", "memory": "1Gi"}}))), "Guaranteed");
-    }
 
     #[test]
     fn grace_is_for_pods_that_run() {

@@ -1,0 +1,177 @@
+use kubewright_schema::error::go;
+use serde_json::{Map, Value};
+
+use super::{annotations, tolerations, validate_again};
+use crate::validation::Field;
+
+const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+
+/// Checks a change of a pod, of which most must stay as it was.
+pub(super) fn validate(new: Field<'_>, old: Field<'_>) {
+    validate_again(new, old);
+    let notes = |pod: Field<'_>| pod.child("metadata").child("annotations").value();
+    let own_notes = new.child("metadata").child("annotations");
+    annotations::validate_update(own_notes, old.child("metadata").child("annotations").with(notes(old)));
+    annotations::validate(own_notes, new.child("spec"));
+    let (new, old) = (new.child("spec"), old.child("spec"));
+    for sort in ["containers", "initContainers"] {
+        if !validate_containers(new.child(sort), old.child(sort)) {
+            return;
+        }
+    }
+    if !validate_deadline(new.child("activeDeadlineSeconds"), old.child("activeDeadlineSeconds")) {
+        return;
+    }
+    tolerations::validate_update(new.child("tolerations"), old.child("tolerations"));
+    validate_gates(new.child("schedulingGates"), old.child("schedulingGates"));
+    validate_rest(new, old);
+}
+
+/// Containers neither come nor go, but their images may change. Gives whether to look further.
+fn validate_containers(new: Field<'_>, old: Field<'_>) -> bool {
+    if new.len() != old.len() {
+        new.forbidden("pod updates may not add or remove containers");
+        return false;
+    }
+    for container in new.items() {
+        container.child("image").require();
+        super::containers::validate_image_of_pod(container);
+    }
+    true
+}
+
+/// A deadline may be set and come nearer. Gives whether to look further.
+fn validate_deadline(new: Field<'_>, old: Field<'_>) -> bool {
+    match (new.int(), old.int()) {
+        (Some(seconds), _) if !(0..=i64::from(i32::MAX)).contains(&seconds) => {
+            new.in_range(0..=i64::from(i32::MAX));
+            false
+        }
+        (Some(seconds), Some(before)) if before < seconds => {
+            new.invalid(seconds, "must be less than or equal to previous value");
+            false
+        }
+        (None, Some(_)) => {
+            new.invalid(Value::Null, "must not update from a positive integer to nil value");
+            true
+        }
+        _ => true,
+    }
+}
+
+/// Gates only go.
+fn validate_gates(new: Field<'_>, old: Field<'_>) {
+    for gate in new.items() {
+        let name = gate.child("name");
+        if !old.list().iter().any(|old| old["name"] == *name.value()) {
+            let text = name.text();
+            name.forbidden(format!("only deletion is allowed, but found new scheduling gate '{text}'"));
+        }
+    }
+}
+
+/// Checks that nothing else has changed. Pods that wait for their gates may still be told of nodes.
+fn validate_rest(new: Field<'_>, old: Field<'_>) {
+    if new.value() == old.value() {
+        return;
+    }
+    let empty = Map::new();
+    let (new_fields, old_fields) = (new.map().unwrap_or(&empty), old.map().unwrap_or(&empty));
+    let is_gated = !old.child("schedulingGates").is_empty();
+    if is_gated {
+        validate_node_selector(new.child("nodeSelector"), old.child("nodeSelector"));
+        let nodes = |spec: &Value| spec.pointer("/affinity/nodeAffinity").cloned().unwrap_or_default();
+        let (new_nodes, old_nodes) = (nodes(new.value()), nodes(old.value()));
+        if new_nodes != old_nodes {
+            let place = new.child("affinity").child("nodeAffinity");
+            validate_node_affinity(place, &old_nodes);
+        }
+    }
+    let is_same = |name: &String| {
+        let (new, old) = (new_fields.get(name), old_fields.get(name));
+        match name.as_str() {
+            "containers" | "initContainers" => {
+                let items =
+                    |list: Option<&Value>| list.and_then(Value::as_array).cloned().unwrap_or_default();
+                let without_image = |list: Option<&Value>| {
+                    let mut items = items(list);
+                    for item in items.iter_mut().filter_map(Value::as_object_mut) {
+                        item.remove("image");
+                    }
+                    items
+                };
+                new == old || without_image(new) == without_image(old)
+            }
+            "activeDeadlineSeconds" | "schedulingGates" | "tolerations" => true,
+            "terminationGracePeriodSeconds" => {
+                let is_cured = old.and_then(Value::as_i64).is_some_and(|seconds| seconds < 0)
+                    && new.and_then(Value::as_i64) == Some(1);
+                new == old || is_cured
+            }
+            "nodeSelector" if is_gated => true,
+            "affinity" if is_gated => without_node_affinity(new) == without_node_affinity(old),
+            _ => new == old,
+        }
+    };
+    if !new_fields.keys().chain(old_fields.keys()).all(is_same) {
+        let detail = "pod updates may not change fields other than `spec.containers[*].image`,\
+                      `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions \
+                      to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it \
+                      was previously negative)";
+        let changes: Vec<String> = new_fields
+            .keys()
+            .chain(old_fields.keys().filter(|name| !new_fields.contains_key(*name)))
+            .filter(|name| !is_same(name))
+            .map(|name| {
+                let shown = |fields: &Map<String, Value>| {
+                    fields.get(name).map_or_else(|| "null".to_owned(), go::json)
+                };
+                format!("  {name}:\n- {}\n+ {}\n", shown(old_fields), shown(new_fields))
+            })
+            .collect();
+        new.forbidden(format!("{detail}\n{}", changes.concat()));
+    }
+}
+
+fn without_node_affinity(affinity: Option<&Value>) -> Map<String, Value> {
+    let mut fields = affinity.and_then(Value::as_object).cloned().unwrap_or_default();
+    fields.remove("nodeAffinity");
+    fields
+}
+
+fn validate_node_selector(new: Field<'_>, old: Field<'_>) {
+    let is_kept = |(key, value): (&String, &Value)| new.value().get(key) == Some(value);
+    if !old.map().into_iter().flatten().all(is_kept) {
+        let detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
+        new.invalid(new.value().clone(), detail);
+    }
+}
+
+/// What a pod requires of nodes may become more.
+fn validate_node_affinity(new: Field<'_>, old: &Value) {
+    let empty = Vec::new();
+    let old_terms = old[REQUIRED]["nodeSelectorTerms"].as_array().unwrap_or(&empty);
+    let terms = new.child(REQUIRED).child("nodeSelectorTerms");
+    if !old_terms.is_empty() && old_terms.len() != terms.len() {
+        let detail = "no additions/deletions to non-empty NodeSelectorTerms list are allowed";
+        return terms.invalid_as("[]core.NodeSelectorTerm", detail);
+    }
+    for (term, old) in terms.items().zip(old_terms) {
+        if !has_only_additions(term.value(), old) {
+            term.invalid_as(
+                "core.NodeSelectorTerm",
+                "only additions are allowed (no mutations or deletions)",
+            );
+        }
+    }
+}
+
+fn has_only_additions(new: &Value, old: &Value) -> bool {
+    let list = |term: &Value, field: &str| term[field].as_array().cloned().unwrap_or_default();
+    let fields = ["matchExpressions", "matchFields"];
+    // A term without requirements selects nothing, with one it would select something.
+    if fields.iter().all(|field| list(old, field).is_empty()) {
+        return fields.iter().all(|field| list(new, field).is_empty());
+    }
+    fields.iter().all(|field| list(new, field).starts_with(&list(old, field)))
+}
