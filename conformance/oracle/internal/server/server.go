@@ -166,9 +166,15 @@ func (s *Server) waitReady(ctx context.Context) error {
 
 // Do sends one request as administrator and returns the status code and the body.
 func (s *Server) Do(ctx context.Context, method, path string, header http.Header, body []byte) (int, []byte, error) {
+	code, _, content, err := s.Exchange(ctx, method, path, header, body)
+	return code, content, err
+}
+
+// Exchange is Do with the header of the answer.
+func (s *Server) Exchange(ctx context.Context, method, path string, header http.Header, body []byte) (int, http.Header, []byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, s.URL+path, strings.NewReader(string(body)))
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, nil, err
 	}
 	for name, values := range header {
 		request.Header[name] = values
@@ -176,11 +182,11 @@ func (s *Server) Do(ctx context.Context, method, path string, header http.Header
 	request.Header.Set("Authorization", "Bearer "+s.Token)
 	response, err := s.client.Do(request)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, nil, err
 	}
 	defer response.Body.Close()
 	content, err := io.ReadAll(response.Body)
-	return response.StatusCode, content, err
+	return response.StatusCode, response.Header, content, err
 }
 
 // Get reads a JSON document.

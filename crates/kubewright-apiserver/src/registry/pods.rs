@@ -7,6 +7,7 @@ use crate::{
     selector::LabelSelector,
     status::{Cause, GroupResource, Status},
     store::Object,
+    validation,
     wire::options::{DeleteOptions, WriteOptions},
 };
 
@@ -14,7 +15,7 @@ impl Registry {
     /// Puts a pod on the node that a `Binding` names. Gives the success `Status`.
     ///
     /// # Errors
-    /// 404, 409 if it is on a node or about to go, 422 if the binding names no node.
+    /// 404, 409 if it is on a node or about to go, 500 if the binding names no node.
     pub(crate) async fn bind(
         &self,
         request: &Request,
@@ -24,11 +25,11 @@ impl Registry {
         if metadata::name(binding) != request.name {
             return Err(Status::bad_request("name in URL does not match name in Binding object"));
         }
-        let node = binding.pointer("/target/name").and_then(Value::as_str).unwrap_or_default();
-        if node.is_empty() {
-            let kind = crate::status::GroupKind::new("", "Binding");
-            return Err(Status::invalid(&kind, &request.name, vec![Cause::required("target.name", "")]));
+        let errors = validation::binding(binding);
+        if !errors.is_empty() {
+            return Err(Status::untyped(errors.to_string()));
         }
+        let node = binding.pointer("/target/name").and_then(Value::as_str).unwrap_or_default();
         let pod = Request { subresource: "binding".to_owned(), ..request.clone() }.admitted();
         let refuse =
             |why: String| Status::conflict(&GroupResource::new("", "pods/binding"), &request.name, &why);

@@ -27,7 +27,7 @@ use kubewright_schema::ErrorList;
 use serde_json::Value;
 
 pub(crate) use self::{
-    core::pod::{app_armor_profile, qos_class},
+    core::pod::{app_armor_profile, larger as larger_amount, qos_class, total as total_resources},
     field::Field,
     report::Report,
 };
@@ -57,6 +57,13 @@ pub(crate) fn update(group: &str, plural: &str, subresource: &str, new: &Value, 
         "batch" => batch::update(plural, subresource, new, old),
         _ => {}
     }
+    report.into_errors()
+}
+
+/// What is wrong with a binding of a pod to a node.
+pub(crate) fn binding(binding: &Value) -> ErrorList {
+    let report = Report::default();
+    core::pod::binding::validate(Field::root(binding, &report));
     report.into_errors()
 }
 

@@ -285,12 +285,16 @@ impl Strategy {
 
 /// Lets an update of a subresource change nothing but what that is for.
 pub(super) fn prepare_subresource_update(subresource: &str, object: &mut Value, old: &Value) {
+    if subresource == "resize" {
+        pod::prepare_resize(object, old);
+        return pod::count_generation(object, old);
+    }
     let mut new = old.clone();
     let place = match subresource {
         "finalize" => "/spec/finalizers",
         "ephemeralcontainers" => "/spec/ephemeralContainers",
         "approval" => "/status/conditions",
-        // A resize changes resources deep within the spec, a binding the node and a condition.
+        // A binding changes the node and a condition.
         _ => "",
     };
     match place.rsplit_once('/') {
@@ -306,6 +310,9 @@ pub(super) fn prepare_subresource_update(subresource: &str, object: &mut Value, 
     }
     metadata::restore(&mut new, object, &["managedFields"]);
     *object = new;
+    if subresource == "ephemeralcontainers" {
+        pod::count_generation(object, old);
+    }
 }
 
 /// Takes a field from another object, also its absence.

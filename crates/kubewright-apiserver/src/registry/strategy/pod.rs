@@ -1,5 +1,6 @@
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::copy_field;
 use crate::{
     registry::{Warnings, metadata},
     validation,
@@ -11,6 +12,7 @@ const DEFAULT_GRACE_PERIOD: i64 = 30;
 pub(super) fn prepare_create(pod: &mut Value, warnings: &Warnings) {
     merge_label_keys(pod);
     warnings.extend(take_over_app_armor(pod));
+    share_resources(pod);
     let mut status = json!({ "phase": "Pending", "qosClass": validation::qos_class(pod) });
     let gates = pod.pointer("/spec/schedulingGates").and_then(Value::as_array);
     if gates.is_some_and(|gates| !gates.is_empty()) {
@@ -19,9 +21,51 @@ pub(super) fn prepare_create(pod: &mut Value, warnings: &Warnings) {
             "status": "False",
             "reason": "SchedulingGated",
             "message": "Scheduling is blocked due to non-empty scheduling gates",
+            "lastTransitionTime": metadata::get(pod, "creationTimestamp"),
         }]);
     }
     metadata::as_map(pod).insert("status".to_owned(), status);
+}
+
+/// Lets a resize of a pod change nothing but what containers may use, as long as they are the same containers.
+pub(super) fn prepare_resize(object: &mut Value, old: &Value) {
+    let list = |pod: &Value, sort: &str| pod["spec"][sort].as_array().cloned().unwrap_or_default();
+    const SORTS: [&str; 2] = ["containers", "initContainers"];
+    if SORTS.iter().any(|sort| list(object, sort).len() != list(old, sort).len()) {
+        return;
+    }
+    let mut new = old.clone();
+    let spec = metadata::child(metadata::as_map(&mut new), "spec");
+    // What clients who do not know of it leave out stays.
+    if let Some(resources) = object["spec"].get("resources") {
+        spec.insert("resources".to_owned(), resources.clone());
+    }
+    for sort in SORTS {
+        let (wanted, mut containers) = (list(object, sort), list(old, sort));
+        if wanted.is_empty() {
+            continue;
+        }
+        let is_same = |(wanted, own): (&Value, &Value)| wanted["name"] == own["name"];
+        if wanted.iter().zip(&containers).all(is_same) {
+            for (container, wanted) in containers.iter_mut().zip(&wanted) {
+                for field in ["resources", "resizePolicy"] {
+                    copy_field(container, wanted, field);
+                }
+            }
+        } else {
+            containers = wanted;
+        }
+        spec.insert(sort.to_owned(), Value::from(containers));
+    }
+    metadata::restore(&mut new, object, &["managedFields", "resourceVersion"]);
+    *object = new;
+}
+
+/// Counts the generation of a pod whose spec a subresource has changed.
+pub(super) fn count_generation(object: &mut Value, old: &Value) {
+    if object["spec"] != old["spec"] {
+        metadata::set(object, "generation", Some(Value::from(metadata::generation(old) + 1)));
+    }
 }
 
 /// Makes selectors of pods require that pods have the same labels as the new one, or others, where it says so by keys.
@@ -55,6 +99,52 @@ fn merge_label_keys(pod: &mut Value) {
     }
     if let Some(spec) = pod.get_mut("spec") {
         items_mut(spec, "topologySpreadConstraints").for_each(merge);
+    }
+}
+
+/// Completes what containers of a pod share by what they ask for themselves, where the pod says something of it.
+fn share_resources(pod: &mut Value) {
+    let amounts = |list: &str| -> Map<String, Value> {
+        let list = pod["spec"]["resources"].get(list).and_then(Value::as_object);
+        list.cloned().unwrap_or_default()
+    };
+    let (mut requests, mut limits) = (amounts("requests"), amounts("limits"));
+    if requests.is_empty() && limits.is_empty() {
+        return;
+    }
+    let spec = &pod["spec"];
+    let asked = validation::total_resources(spec, "requests");
+    let limited = validation::total_resources(spec, "limits");
+    let is_huge_pages = |name: &str| name.starts_with("hugepages-");
+    let is_shared = |name: &str| matches!(name, "cpu" | "memory") || is_huge_pages(name);
+    for (name, amount) in
+        limited.iter().filter(|(name, _)| is_huge_pages(name) && !requests.contains_key(*name))
+    {
+        limits.entry(name).or_insert_with(|| amount.as_str().into());
+    }
+    for (name, amount) in asked.iter().filter(|(name, _)| is_shared(name) && !is_huge_pages(name)) {
+        requests.entry(name).or_insert_with(|| amount.as_str().into());
+    }
+    for (name, amount) in limits.iter().filter(|(name, _)| is_shared(name)) {
+        requests.entry(name).or_insert_with(|| amount.clone());
+    }
+    let containers = ["containers", "initContainers"].into_iter().flat_map(|sort| spec[sort].as_array());
+    let containers: Vec<&Value> = containers.flatten().collect();
+    for (name, asked) in requests.iter().filter(|(name, _)| is_shared(name)) {
+        let is_limited = |container: &&Value| !container["resources"]["limits"][name].is_null();
+        if limits.contains_key(name) || !containers.iter().all(is_limited) {
+            continue;
+        }
+        let Some(limit) = limited.get(name) else { continue };
+        let limit = validation::larger_amount(asked.as_str().unwrap_or_default(), limit);
+        limits.insert(name.clone(), Value::from(limit));
+    }
+    let spec = metadata::child(metadata::as_map(pod), "spec");
+    let resources = metadata::child(spec, "resources");
+    for (list, amounts) in [("requests", requests), ("limits", limits)] {
+        if !amounts.is_empty() {
+            resources.insert(list.to_owned(), Value::from(amounts));
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod affinity;
 mod annotations;
+pub(crate) mod binding;
 mod containers;
 mod dns;
 mod environment;
@@ -32,7 +33,12 @@ mod windows;
 
 use kubewright_schema::names::{self, NameRule};
 
-pub(crate) use self::{annotations::app_armor_profile, quality::qos_class, template::Template};
+pub(crate) use self::{
+    annotations::app_armor_profile,
+    quality::qos_class,
+    resources::{larger, total},
+    template::Template,
+};
 use crate::validation::Field;
 
 /// What a spec is checked for.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kubewright_schema::{FieldError, names};
+use serde_json::Value;
 
-use super::containers::is_sidecar;
 use crate::{
     types::quantity,
     validation::{Field, core::resource_name, quantity::Quantity},
@@ -19,7 +19,7 @@ pub(super) fn validate_container(resources: Field<'_>, claims: &BTreeSet<&str>) 
 pub(super) fn validate_overhead(overhead: Field<'_>) {
     let limits = overhead.at("limits");
     validate_requirements(
-        overhead.with(&serde_json::Value::Null),
+        overhead.with(&Value::Null),
         limits,
         resource_name::validate_of_container,
         &BTreeSet::new(),
@@ -133,13 +133,14 @@ fn validate_claims(uses: Field<'_>, claims: &BTreeSet<&str>) {
 }
 
 /// Amounts by the names of resources, as texts.
-type Amounts = BTreeMap<String, String>;
+pub(crate) type Amounts = BTreeMap<String, String>;
 
 /// Checks that what a pod has as a whole is enough for its containers.
 fn validate_consistency(spec: Field<'_>, resources: Field<'_>) {
+    let aggregate = |list| total(spec.value(), list);
     let is_less = |amount: &str, other: &str| Quantity::parse(amount) < Quantity::parse(other);
     let requests = resources.child("requests");
-    for (name, needed) in aggregate(spec, "requests") {
+    for (name, needed) in aggregate("requests") {
         let own = requests.entry(&name);
         if own.is_set() && is_less(own.text(), &needed) {
             let detail = format!("must be greater than or equal to aggregate container requests of {needed}");
@@ -147,7 +148,7 @@ fn validate_consistency(spec: Field<'_>, resources: Field<'_>) {
         }
     }
     let limits = resources.child("limits");
-    for (name, needed) in aggregate(spec, "limits") {
+    for (name, needed) in aggregate("limits") {
         let own = limits.entry(&name);
         if resource_name::is_huge_pages(&name) && own.is_set() && is_less(own.text(), &needed) {
             let detail = format!("must be greater than or equal to aggregate container limits of {needed}");
@@ -166,21 +167,22 @@ fn validate_consistency(spec: Field<'_>, resources: Field<'_>) {
     }
 }
 
-/// How much of each resource the containers need at most at one time.
-fn aggregate(spec: Field<'_>, list: &'static str) -> Amounts {
-    let amounts = |container: Field<'_>| -> Amounts {
-        let entries = container.child("resources").child(list).entries();
-        entries.map(|(name, amount)| (name.to_owned(), amount.text().to_owned())).collect()
+/// How much of each resource the containers of a spec need at most at one time.
+pub(crate) fn total(spec: &Value, list: &str) -> Amounts {
+    let amounts = |container: &Value| -> Amounts {
+        let entries = container["resources"][list].as_object().into_iter().flatten();
+        entries.map(|(name, amount)| (name.clone(), amount.as_str().unwrap_or("0").to_owned())).collect()
     };
+    let containers = |sort: &str| spec[sort].as_array().into_iter().flatten();
     let mut sum = Amounts::new();
-    for container in spec.child("containers").items() {
+    for container in containers("containers") {
         add(&mut sum, amounts(container));
     }
     // A sidecar runs beside whatever starts after it.
     let (mut sidecars, mut most) = (Amounts::new(), Amounts::new());
-    for container in spec.child("initContainers").items() {
+    for container in containers("initContainers") {
         let mut own = amounts(container);
-        if is_sidecar(container) {
+        if container["restartPolicy"] == "Always" {
             add(&mut sum, own.clone());
             add(&mut sidecars, own);
             own = sidecars.clone();
@@ -191,6 +193,11 @@ fn aggregate(spec: Field<'_>, list: &'static str) -> Amounts {
     }
     raise(&mut sum, most);
     sum
+}
+
+/// The larger one of two amounts; the second one if they are the same.
+pub(crate) fn larger(one: &str, other: &str) -> String {
+    if Quantity::parse(one) > Quantity::parse(other) { one.to_owned() } else { other.to_owned() }
 }
 
 fn add(sum: &mut Amounts, amounts: Amounts) {
@@ -211,7 +218,7 @@ fn raise(most: &mut Amounts, amounts: Amounts) {
 }
 
 /// Whether a pod as a whole has something that its containers share.
-pub(super) fn is_set_for_pod(resources: &serde_json::Value) -> bool {
+pub(super) fn is_set_for_pod(resources: &Value) -> bool {
     ["requests", "limits"]
         .into_iter()
         .filter_map(|list| resources.get(list)?.as_object())

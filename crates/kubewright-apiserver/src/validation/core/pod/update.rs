@@ -9,10 +9,9 @@ const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 /// Checks a change of a pod, of which most must stay as it was.
 pub(super) fn validate(new: Field<'_>, old: Field<'_>) {
     validate_again(new, old);
-    let notes = |pod: Field<'_>| pod.child("metadata").child("annotations").value();
-    let own_notes = new.child("metadata").child("annotations");
-    annotations::validate_update(own_notes, old.child("metadata").child("annotations").with(notes(old)));
-    annotations::validate(own_notes, new.child("spec"));
+    let notes = new.child("metadata").child("annotations");
+    annotations::validate_update(notes, old.child("metadata").child("annotations"));
+    annotations::validate(notes, new.child("spec"));
     let (new, old) = (new.child("spec"), old.child("spec"));
     for sort in ["containers", "initContainers"] {
         if !validate_containers(new.child(sort), old.child(sort)) {

@@ -168,8 +168,6 @@ fn is_dns_name(domain: &str) -> bool {
 
 /// A container that is a process of the host is among its like, on the host's network.
 pub(super) fn validate_host_process(spec: Field<'_>) {
-    let host_process =
-        |place: Field<'_>| place.child("securityContext").child("windowsOptions").child("hostProcess");
     let of_pod = host_process(spec).bool();
     let (mut count, mut host_count) = (0, 0);
     visit_containers(spec, |container| {
@@ -196,4 +194,8 @@ pub(super) fn validate_host_process(spec: Field<'_>) {
         let detail = "hostNetwork must be true if pod contains any hostProcess containers";
         spec.child("hostNetwork").invalid(false, detail);
     }
+}
+
+fn host_process(place: Field<'_>) -> Field<'_> {
+    place.child("securityContext").child("windowsOptions").child("hostProcess")
 }
