@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     Presented, Registry, Request, metadata,
-    update::{finalizer_errors, group_kind, kind_errors},
+    update::{deduplicate, finalizer_errors, group_kind, kind_errors},
 };
 use crate::{
     admission::{Attributes, Options},
@@ -323,6 +323,7 @@ impl Registry {
         if served.custom.is_none() {
             errors.extend(validation::create(&definition.group, &definition.plural, object));
         }
+        deduplicate(served, &mut errors);
         Status::check(&group_kind(served, object), metadata::name(object), &errors)?;
         if served.custom.is_some() {
             request.warnings.extend(names::finalizer_warnings(meta, None));

@@ -358,6 +358,16 @@ pub(super) fn finalizer_errors(served: &Served, object: &Value) -> ErrorList {
     errors
 }
 
+/// Says nothing twice of an object of kube-apiserver itself. Extensions and aggregation have servers of their own, which
+/// do.
+pub(super) fn deduplicate(served: &Served, errors: &mut ErrorList) {
+    let is_extension =
+        matches!(served.definition.group.as_str(), "apiextensions.k8s.io" | "apiregistration.k8s.io");
+    if served.custom.is_none() && !is_extension {
+        errors.deduplicate();
+    }
+}
+
 /// What is wrong with the kind that a custom resource claims to be of.
 pub(super) fn kind_errors(served: &Served, object: &Value) -> ErrorList {
     let mut errors = ErrorList::new();
@@ -404,6 +414,7 @@ fn validate_update(request: &Request, new: &Value, old: &Value) -> ErrorList {
         let subresource = if request.subresource == "scale" { "" } else { &request.subresource };
         errors.extend(validation::update(&definition.group, &definition.plural, subresource, new, old));
     }
+    deduplicate(served, &mut errors);
     errors
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 static TABLE: &str = include_str!("../../data/shapes.json");
 
 /// The fields of each type. Read when a message first shows a value.
-static SHAPES: LazyLock<BTreeMap<&'static str, Vec<&'static str>>> =
+static SHAPES: LazyLock<BTreeMap<String, Vec<String>>> =
     LazyLock::new(|| serde_json::from_str(TABLE).unwrap_or_default());
 
 /// A value of a type such as `core.Toleration`, `*core.Probe`, `[]core.PodIP` or `{}string`.

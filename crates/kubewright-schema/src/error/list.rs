@@ -53,7 +53,8 @@ impl ErrorList {
         if self.is_empty() { Ok(value) } else { Err(self) }
     }
 
-    pub(crate) fn deduplicate(&mut self) {
+    /// Keeps the first one of errors that say the same of the same field.
+    pub fn deduplicate(&mut self) {
         let mut seen = BTreeSet::new();
         self.0.retain(|error| seen.insert((error.kind, error.to_string())));
     }

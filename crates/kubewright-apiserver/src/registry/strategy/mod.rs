@@ -154,6 +154,9 @@ impl Strategy {
             if self == Self::Deployment {
                 metadata::restore(&mut new, old, &["labels"]);
             }
+            if self == Self::Pod {
+                pod::prepare_status_update(&mut new, old);
+            }
         }
         *object = new;
     }

@@ -1,6 +1,6 @@
 use serde_json::{Map, Value, json};
 
-use super::copy_field;
+use super::{copy_field, feature_gates};
 use crate::{
     registry::{Warnings, metadata},
     validation,
@@ -59,6 +59,35 @@ pub(super) fn prepare_resize(object: &mut Value, old: &Value) {
     }
     metadata::restore(&mut new, object, &["managedFields", "resourceVersion"]);
     *object = new;
+}
+
+/// Completes what older clients, who do not know all of it, write of the status of a pod.
+pub(super) fn prepare_status_update(pod: &mut Value, old: &Value) {
+    feature_gates::drop_disabled_status(pod);
+    let Some(status) = pod.get_mut("status").and_then(Value::as_object_mut) else { return };
+    // The first address decides: older kubelets write no others.
+    if let Some(ip) = status.get("podIP").cloned().filter(|ip| ip != "")
+        && status.get("podIPs").is_none_or(|ips| ips[0]["ip"] != ip)
+    {
+        status.insert("podIPs".to_owned(), json!([{ "ip": ip }]));
+    }
+    for field in ["qosClass", "resourceClaimStatuses", "extendedResourceClaimStatus", "observedGeneration"] {
+        if status.get(field).is_none()
+            && let Some(before) = old["status"].get(field)
+        {
+            status.insert(field.to_owned(), before.clone());
+        }
+    }
+    let mut before = old["status"]["conditions"].as_array().cloned().unwrap_or_default();
+    let conditions = status.get_mut("conditions").and_then(Value::as_array_mut);
+    for condition in conditions.into_iter().flatten() {
+        let Some(at) = before.iter().position(|before| before["type"] == condition["type"]) else { continue };
+        let before = before.remove(at);
+        if condition["observedGeneration"].is_null() && !before["observedGeneration"].is_null() {
+            metadata::as_map(condition)
+                .insert("observedGeneration".to_owned(), before["observedGeneration"].clone());
+        }
+    }
 }
 
 /// Counts the generation of a pod whose spec a subresource has changed.

@@ -227,7 +227,7 @@ fn validate_ips(ips: Field<'_>, old: Field<'_>) {
     let parsed: Vec<_> = ips.items().map(|own| ip::parse_sloppy(own.child("ip").text())).collect();
     if let Some((index, _)) = parsed.iter().enumerate().find(|(_, ip)| ip.is_none()) {
         let text = ips.items().nth(index).map(|own| own.child("ip").text()).unwrap_or_default();
-        let why = format!("failed to check for dual stack with error:invalid IP[{index}]: <nil> ({text})");
+        let why = format!("failed to check for dual stack with error:invalid IP[{index}]: {text}");
         ips.internal(why);
     }
     let is_dual = parsed.iter().flatten().any(std::net::IpAddr::is_ipv4)
