@@ -64,7 +64,8 @@ fn validate_handler(place: Field<'_>, types: &[&'static str], grace_period: Opti
             "httpGet" => validate_http_get(handler),
             "tcpSocket" => port::validate_port_number_or_name(handler.child("port")),
             "grpc" => {
-                handler.child("port").with(&handler.child("port").number().into()).in_range(port::PORTS)
+                let port = handler.child("port");
+                port.with(&port.number().into()).in_range(port::PORTS);
             }
             "sleep" => validate_sleep(handler, grace_period),
             _ => {}

@@ -83,7 +83,7 @@ fn validate_requirements(
                 }
             }
             None if !allows_overcommit => {
-                limits.required("Limit must be set for non overcommitable resources")
+                limits.required("Limit must be set for non overcommitable resources");
             }
             None => {}
         }
