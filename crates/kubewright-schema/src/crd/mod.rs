@@ -11,6 +11,7 @@ mod names;
 mod rules;
 mod schema;
 mod shared;
+mod shown;
 mod spec;
 mod version;
 mod warnings;

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::shown;
+
 /// The parts of a version that move.
 const PARTS: [&str; 4] = ["schema", "subresources", "additionalPrinterColumns", "selectableFields"];
 
@@ -64,23 +66,18 @@ impl<'a> Version<'a> {
         self.own[part as usize]
     }
 
-    /// The version as Go's JSON of the internal type, which has no JSON names.
+    /// The version as it is in the internal form, as Go's JSON.
     pub(super) fn shown(&self) -> String {
-        use crate::error::go;
-        let version = self.version;
-        let own = |part: Part| self.part(part).map_or("null".to_owned(), go::json);
-        format!(
-            r#"{{"Name":{},"Served":{},"Storage":{},"Deprecated":{},"DeprecationWarning":{},"Schema":{},"Subresources":{},"AdditionalPrinterColumns":{},"SelectableFields":{}}}"#,
-            go::json(&super::text(&version["name"]).into()),
-            version["served"] == true,
-            version["storage"] == true,
-            version["deprecated"] == true,
-            go::json(&version["deprecationWarning"]),
-            own(Part::Schema),
-            own(Part::Subresources),
-            own(Part::Columns),
-            own(Part::SelectableFields),
-        )
+        let mut version = self.version.clone();
+        if let Some(fields) = version.as_object_mut() {
+            for (part, own) in PARTS.into_iter().zip(self.own) {
+                match own {
+                    Some(own) => fields.insert(part.to_owned(), own.clone()),
+                    None => fields.remove(part),
+                };
+            }
+        }
+        shown::version(&version)
     }
 }
 

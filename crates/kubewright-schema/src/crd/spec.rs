@@ -116,7 +116,8 @@ fn versions(spec: &Spec<'_>, stored: Stored<'_>, path: &FieldPath, errors: &mut 
     let mut misfit = |detail: &str| {
         let value = spec.spec["versions"].clone();
         let error = FieldError::invalid(&path, value, detail);
-        errors.push(if spec.versions.is_empty() { error.shown_as("null") } else { error.shown_as(all()) });
+        let is_absent = spec.spec["versions"].is_null();
+        errors.push(if is_absent { error.shown_as("null") } else { error.shown_as(all()) });
     };
     if !unique {
         misfit("must contain unique version names");
