@@ -200,12 +200,13 @@ impl CrdBuilder {
             });
             CustomResourceDefinition::default()
         });
-        let origins = versions
+        let of_kind = versions.first().map(|first| said_of_kind(&versions).origins(&first.type_name));
+        let of_versions = versions
             .iter()
             .zip(origins)
             .enumerate()
-            .flat_map(|(index, (version, origins))| version.origins(index, origins))
-            .collect();
+            .flat_map(|(index, (version, origins))| version.origins(index, origins));
+        let origins = of_kind.into_iter().flatten().chain(of_versions).collect();
         // What the types of several versions share is found in each of them.
         let mut seen = BTreeSet::new();
         diagnostics.retain(|found| seen.insert(format!("{found:?}")));
@@ -289,10 +290,7 @@ impl CrdBuilder {
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Value {
         let style = self.options.schema.style;
-        let mut names = Names::default();
-        for version in versions {
-            names.extend(&version.names);
-        }
+        let mut names = said_of_kind(versions);
         let shown = |webhook: &ConversionWebhook| webhook.to_value().to_string();
         let webhook = agreed("the conversion", conversion, shown, diagnostics);
         if let Some(certificate) = webhook.as_ref().and_then(ConversionWebhook::injected_from) {
@@ -361,6 +359,15 @@ impl CrdBuilder {
             ],
         });
     }
+}
+
+/// What the versions say of their kind.
+fn said_of_kind(versions: &[Version]) -> Names {
+    let mut names = Names::default();
+    for version in versions {
+        names.extend(&version.names);
+    }
+    names
 }
 
 impl fmt::Debug for CrdBuilder {

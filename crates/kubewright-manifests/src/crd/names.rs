@@ -5,7 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::statement::{Statement, agreed, listed, quoted};
-use crate::{diagnostic::Diagnostic, naming::plural};
+use crate::{
+    diagnostic::{Diagnostic, Place},
+    naming::plural,
+    schema::Origin,
+};
 
 /// What is said of the names, the scope and the metadata of a kind.
 #[derive(Clone, Debug, Default)]
@@ -90,6 +94,43 @@ impl Names {
             names: names.into(),
         }
     }
+
+    /// Where the parts of the document come from that belong to the kind. Of those that nobody speaks of, `type_name` is to be
+    /// asked: the type of the first version.
+    pub(super) fn origins(&self, type_name: &str) -> Vec<Origin> {
+        let origin = |path: &str, keyword: &str, place: Option<&Place>| {
+            let (type_name, field, marker) = match place {
+                None => (type_name.to_owned(), None, String::new()),
+                Some(Place::Doc { type_name, field, marker, .. }) => {
+                    (type_name.clone(), field.clone(), marker.clone())
+                }
+                Some(_) => return None,
+            };
+            Some(Origin { path: path.to_owned(), keyword: keyword.to_owned(), type_name, field, marker })
+        };
+        let usual = ["metadata", "spec.group", "spec.names", "spec.scope"];
+        let usual = usual.into_iter().map(|path| origin(path, "", None));
+        // The name of the definition is made of the plural.
+        let names = [
+            ("metadata", "name", places(&self.plural)),
+            ("spec.names", "plural", places(&self.plural)),
+            ("spec.names", "singular", places(&self.singular)),
+            ("spec", "scope", places(&self.scope)),
+            ("spec.names", "shortNames", places(&self.short_names)),
+            ("spec.names", "categories", places(&self.categories)),
+            ("metadata", "annotations", places(self.annotations.values().flatten())),
+            ("metadata", "labels", places(self.labels.values().flatten())),
+        ];
+        let said = names
+            .into_iter()
+            .flat_map(|(path, keyword, places)| places.into_iter().map(move |place| (path, keyword, place)))
+            .map(|(path, keyword, place)| origin(path, keyword, Some(place)));
+        usual.chain(said).flatten().collect()
+    }
+}
+
+fn places<'a, T: 'a>(statements: impl IntoIterator<Item = &'a Statement<T>>) -> Vec<&'a Place> {
+    statements.into_iter().map(|statement| &statement.place).collect()
 }
 
 // === impl Agreed ===

@@ -84,8 +84,11 @@ fn range(text: &str, path: &str) -> std::ops::Range<usize> {
     let whole = 0..text.len();
     let anywhere = [Target::Kind, Target::Type, Target::Field];
     let Ok(marker) = marker::parse(text, &anywhere) else { return whole };
-    let last = path.rsplit('.').next().unwrap_or_default();
+    let last = path.rsplit('.').next().and_then(|step| step.split('[').next()).unwrap_or_default();
     let argument = match last {
+        // The name of the definition begins with the plural.
+        "name" | "plural" => "path",
+        "shortNames" => "shortName",
         "jsonPath" => "JSONPath",
         "specReplicasPath" => "specpath",
         "statusReplicasPath" => "statuspath",
