@@ -12,6 +12,10 @@
 //! An operator links this crate for its CRDs alone, therefore none is on by default. `source` reads markers from Rust
 //! source text, `check` checks what was generated as an API server would, `output` writes files.
 
+// Tests of this crate share a module with those in `tests`, which knows the crate by its name.
+#[cfg(test)]
+extern crate self as kubewright_manifests;
+
 #[cfg(feature = "check")]
 pub mod compatibility;
 pub mod crd;

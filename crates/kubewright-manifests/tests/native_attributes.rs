@@ -2,10 +2,12 @@
 //!
 //! Every attribute stands here as the table has it, which the first test makes sure of.
 
+mod our_style;
+
 use std::collections::BTreeMap;
 
 use kube::{CustomResource, CustomResourceExt, KubeSchema};
-use kubewright_manifests::marker::table::definitions;
+use kubewright_manifests::{crd::CrdBuilder, marker::table::definitions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -183,4 +185,17 @@ fn attributes_of_kinds_are_those_of_the_crd() {
     assert_eq!(version["selectableFields"][0]["jsonPath"], ".spec.color");
     assert_eq!([&version["storage"], &version["served"]], [&json!(true), &json!(false)]);
     assert_eq!(version["deprecationWarning"], "use v1");
+}
+
+#[test]
+fn definitions_in_our_style() {
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "it is there for its schema")]
+    struct Attributed {
+        spec: Fields,
+        range: Range,
+    }
+    our_style::assert_unchanged("native-memcacheds", CrdBuilder::of::<Memcached>());
+    let builder = CrdBuilder::of_root::<Attributed>("parity.example.com", "v1", "Attributed");
+    our_style::assert_unchanged("native-attributeds", builder);
 }

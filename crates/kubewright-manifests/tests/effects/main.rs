@@ -16,6 +16,8 @@ mod difference;
 mod fields;
 mod go;
 mod kinds;
+#[path = "../our_style/mod.rs"]
+mod our_style;
 mod structure;
 mod validation;
 
@@ -31,6 +33,7 @@ use kubewright_manifests::{
 };
 
 use entry::{Entry, Outcome};
+use serde_json::json;
 
 fn entries() -> Vec<Entry> {
     [validation::entries(), fields::entries(), structure::entries(), kinds::entries(), code::entries()]
@@ -209,4 +212,21 @@ fn every_entry_has_an_effect() {
         }
     }
     assert!(without.is_empty(), "no effect, or not the expected one:\n{}", without.join("\n"));
+}
+
+#[test]
+fn definitions_in_our_style() {
+    let outcomes = kinds::entries().into_iter().map(|entry| entry.after(Style::Kubewright));
+    let documents: Vec<_> = outcomes
+        .map(|mut outcome| {
+            for version in outcome.document["spec"]["versions"].as_array_mut().into_iter().flatten() {
+                // What is said of the fields of every object is long, and the same for each.
+                for field in ["apiVersion", "kind"] {
+                    version["schema"]["openAPIV3Schema"]["properties"][field] = json!({"type": "string"});
+                }
+            }
+            (outcome.document, outcome.diagnostics)
+        })
+        .collect();
+    our_style::assert_documents_unchanged("effects-kinds", &documents);
 }

@@ -111,10 +111,8 @@ impl Golden {
 
     #[track_caller]
     pub(crate) fn assert(self) {
-        if self.options == CrdOptions::controller_gen() {
-            let name = self.path.rsplit('/').next().unwrap_or_default().trim_end_matches(".yaml");
-            our_style::assert_unchanged(&format!("golden-{name}"), self.plain.clone());
-        }
+        let (group, kind) = self.plain.group_kind();
+        our_style::assert_unchanged(&format!("golden-{group}_{kind}"), self.plain.clone());
         let (Some(text), Some(whole)) = (read(self.path), read(self.texts_of)) else { return };
         let golden: Value = serde_saphyr::from_str(&text).expect("the golden is YAML");
         let whole: Value = serde_saphyr::from_str(&whole).expect("the golden is YAML");

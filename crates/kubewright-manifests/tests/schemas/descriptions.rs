@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 
-use crate::assert_recorded_run;
+use crate::{assert_our_style_unchanged, assert_recorded_run};
 use kubewright_manifests::schema::Options;
 
 /// Worded is a type. It has two sentences. And a third that is quite a bit longer than the others are.
@@ -126,4 +126,12 @@ fn descriptions_are_cut() {
     assert_cut("1", Some(1));
     assert_cut("20", Some(20));
     assert_cut("60", Some(60));
+}
+
+#[test]
+fn descriptions_in_our_style() {
+    assert_our_style_unchanged::<Worded>("descriptions-whole", "descriptions", Options::default());
+    let mut options = Options::default();
+    options.max_description_length = Some(20);
+    assert_our_style_unchanged::<Worded>("descriptions-20", "descriptions", options);
 }

@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use schemars::JsonSchema;
 
-use crate::assert_recorded_run;
+use crate::{assert_our_style_unchanged, assert_recorded_run};
 use kubewright_manifests::schema::Options;
 
 #[derive(JsonSchema)]
@@ -45,4 +45,12 @@ fn metadata_is_described() {
         options(Some(true)),
         &[],
     );
+}
+
+#[test]
+fn metadata_in_our_style() {
+    for (name, generate) in [("usual", None), ("described", Some(true)), ("dropped", Some(false))] {
+        let name = format!("embedded-metadata-{name}");
+        assert_our_style_unchanged::<EmbeddedSpec>(&name, "embeddings", options(generate));
+    }
 }

@@ -22,7 +22,7 @@ use std::{fs, path::Path};
 
 use kubewright_manifests::{
     Style,
-    crd::CrdBuilder,
+    crd::{CrdBuilder, CrdOptions},
     schema::{self, Options},
 };
 use schemars::JsonSchema;
@@ -34,7 +34,9 @@ fn assert_recorded<T: JsonSchema + 'static>(case: &str, plural: &str) {
     let mut options = Options::default();
     options.max_description_length = if case == "flattening" { None } else { Some(0) };
     assert_recorded_run::<T>(case, "crd", plural, options, &[]);
-    assert_our_style_unchanged::<T>(case, plural);
+    let mut options = Options::default();
+    options.max_description_length = Some(0);
+    assert_our_style_unchanged::<T>(&format!("{case}-{plural}"), plural, options);
 }
 
 /// The root of a kind with this spec.
@@ -43,8 +45,9 @@ struct WithSpec<T> {
     spec: T,
 }
 
+/// Compares the definition with `T` as its spec, or its root if it has a spec itself, with the document of this name.
 #[track_caller]
-fn assert_our_style_unchanged<T: JsonSchema + 'static>(case: &str, plural: &str) {
+fn assert_our_style_unchanged<T: JsonSchema + 'static>(name: &str, plural: &str, schema: Options) {
     let kind = plural[..1].to_uppercase() + plural[1..].trim_end_matches('s');
     let has_spec = schema::compile::<T>(&Options::default()).schema["properties"].get("spec").is_some();
     let (group, version) = ("parity.example.com", "v1");
@@ -53,7 +56,9 @@ fn assert_our_style_unchanged<T: JsonSchema + 'static>(case: &str, plural: &str)
     } else {
         CrdBuilder::of_root::<WithSpec<T>>(group, version, kind)
     };
-    our_style::assert_unchanged(&format!("{case}-{plural}"), builder);
+    let mut options = CrdOptions::default();
+    options.schema = schema;
+    our_style::assert_unchanged_with(name, builder, options);
 }
 
 /// Compares `T` with what a run of the case wrote, without these fields of the spec.

@@ -120,7 +120,10 @@ fn a_fault_of_all_versions_is_told_once_and_what_is_refused_in_words() {
         more: bool,
         spec: Shared,
     }
-    let built = CrdBuilder::of_root::<V1>("example.com", "v1", "Any").root_version::<V2>("v2").build();
+    let built = shown(
+        "default-of-two-versions",
+        &CrdBuilder::of_root::<V1>("example.com", "v1", "Any").root_version::<V2>("v2"),
+    );
     let found = checked(&built);
     let messages: Vec<_> = found.iter().map(|(_, message, _)| message.as_str()).collect();
     assert_eq!(
@@ -139,7 +142,7 @@ fn an_unknown_format_is_told_once() {
         /// +kubebuilder:validation:Format=strange
         name: String,
     }
-    let built = CrdBuilder::of_root::<Root>("example.com", "v1", "Any").build();
+    let built = shown("unknown-format", &CrdBuilder::of_root::<Root>("example.com", "v1", "Any"));
     let codes: Vec<_> = built.diagnostics.iter().map(|found| found.code.as_str()).collect();
     assert_eq!(codes, ["unknown-format"]);
     assert_eq!(check(&built.document, &built.origins, Style::Kubewright), []);

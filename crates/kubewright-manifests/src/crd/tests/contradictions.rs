@@ -19,7 +19,7 @@ fn markers_must_not_contradict_attributes() {
     struct MemcachedSpec {
         size: i32,
     }
-    let built = crd::<Memcached>();
+    let built = shown("contradictions", &CrdBuilder::of::<Memcached>());
     let messages: Vec<_> = faults(&built).into_iter().map(|(_, message)| message).collect();
     assert_eq!(
         messages,
@@ -40,7 +40,7 @@ fn metadata_is_key_and_value() {
     /// +kubebuilder:metadata:annotations="abc",labels={"a=b=c"}
     #[derive(JsonSchema)]
     struct Any {}
-    let built = CrdBuilder::of_root::<Any>("example.com", "v1", "Any").build();
+    let built = shown("metadata", &CrdBuilder::of_root::<Any>("example.com", "v1", "Any"));
     assert_eq!(faults(&built), [("invalid-value", "`abc` is not in the form `key=value`")]);
     assert_eq!(built.document["metadata"]["labels"], json!({"a": "b=c"}));
 }
@@ -50,7 +50,7 @@ fn a_webhook_is_at_a_url_or_behind_a_service() {
     /// +kubewright:conversion:url="https://example.com/convert",serviceName=hooks
     #[derive(JsonSchema)]
     struct Any {}
-    let built = CrdBuilder::of_root::<Any>("example.com", "v1", "Any").build();
+    let built = shown("webhook", &CrdBuilder::of_root::<Any>("example.com", "v1", "Any"));
     assert_eq!(faults(&built), [("contradiction", "the webhook is at a URL, so it has no `serviceName`")]);
     assert_eq!(marker_of(&built.diagnostics[0]).1, "hooks");
     let client = &built.document["spec"]["conversion"]["webhook"]["clientConfig"];
@@ -76,7 +76,8 @@ fn what_versions_share_is_told_once() {
     struct V2 {
         spec: Shared,
     }
-    let built = CrdBuilder::of_root::<V1>("example.com", "v1", "Any").root_version::<V2>("v2").build();
+    let built =
+        shown("shared", &CrdBuilder::of_root::<V1>("example.com", "v1", "Any").root_version::<V2>("v2"));
     let codes: Vec<_> = faults(&built).into_iter().map(|(code, _)| code).collect();
     assert_eq!(codes, ["unknown-marker"]);
 }

@@ -36,7 +36,7 @@ fn a_panic_of_the_derive_is_told() {
     struct StoreSpec {
         backend: Backend,
     }
-    let built = crd::<Store>();
+    let built = shown("panicking-derive", &CrdBuilder::of::<Store>());
     let [diagnostic] = built.diagnostics.as_slice() else { panic!("{:?}", built.diagnostics) };
     assert_eq!((diagnostic.code.as_str(), diagnostic.severity), ("derive-panicked", Severity::Error));
     assert_eq!(marker_of(diagnostic).0, "Backend");

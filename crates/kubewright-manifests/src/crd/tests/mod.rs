@@ -5,6 +5,8 @@ mod checks;
 mod contradictions;
 mod definition;
 mod derive;
+#[path = "../../../tests/our_style/mod.rs"]
+mod our_style;
 mod style;
 mod versions;
 
@@ -21,8 +23,17 @@ fn faults(built: &Built) -> Vec<(&str, &str)> {
     built.diagnostics.iter().map(|found| (found.code.as_str(), found.message.as_str())).collect()
 }
 
+/// Makes a definition and shows it, under a name of its own, with those of all tests.
+fn shown(name: &str, builder: &CrdBuilder) -> Built {
+    our_style::assert_unchanged(&format!("unit-{name}"), builder.clone());
+    builder.build()
+}
+
+/// Makes a definition without faults. Its name is the path of its type.
 fn build<K: DerivedKind>() -> Built {
-    let built = crd::<K>();
+    let path = std::any::type_name::<K>();
+    let (_, path) = path.split_once("::tests::").expect("a type of a test");
+    let built = shown(&path.replace("::", "-"), &CrdBuilder::of::<K>());
     assert_eq!(faults(&built), []);
     built
 }

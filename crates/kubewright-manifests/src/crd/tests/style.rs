@@ -23,7 +23,7 @@ fn controller_gen_style() {
     let mut options = CrdOptions::controller_gen();
     options.tool_version = None;
     assert_eq!(builder.clone().options(options).build().document["metadata"].get("annotations"), None);
-    let ours = builder.build();
+    let ours = shown("status", &builder);
     assert_eq!(version(&ours, 0)["subresources"], json!({"status": {}}));
     assert_eq!(ours.document["metadata"].get("annotations"), None);
 }
@@ -33,7 +33,7 @@ fn a_plural_of_the_derive_that_controller_gen_does_not_make() {
     #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
     #[kube(group = "example.com", version = "v1", kind = "Policy", plural = "policys")]
     struct PolicySpec {}
-    assert_eq!(faults(&crd::<Policy>()), []);
+    assert_eq!(faults(&shown("policies", &CrdBuilder::of::<Policy>())), []);
     let built = CrdBuilder::of::<Policy>().options(CrdOptions::controller_gen()).build();
     assert_eq!(
         faults(&built),

@@ -49,7 +49,7 @@ fn names(built: &Built) -> Vec<(&str, bool)> {
 
 #[test]
 fn the_marked_version_is_stored_and_the_most_stable_comes_first() {
-    let built = CrdBuilder::of::<v1alpha1::Memcached>().version::<v1::Memcached>().build();
+    let built = shown("two-versions", &CrdBuilder::of::<v1alpha1::Memcached>().version::<v1::Memcached>());
     assert_eq!(faults(&built), []);
     assert_eq!(names(&built), [("v1", true), ("v1alpha1", false)]);
     assert_eq!(version(&built, 1)["deprecationWarning"], "use v1");
@@ -76,14 +76,19 @@ fn several_versions_are_converted_by_the_usual_webhook() {
     let options = CrdOptions { conversion: Some(ConversionWebhook::default()), ..CrdOptions::default() };
     let one = CrdBuilder::of::<v1::Memcached>().options(options.clone());
     assert_eq!(one.build().document["spec"].get("conversion"), None);
-    let built = one.version::<v1alpha1::Memcached>().build();
+    let two = one.version::<v1alpha1::Memcached>();
+    let mut shown = options;
+    shown.schema.max_description_length = Some(0);
+    our_style::assert_unchanged_with("unit-usual-conversion", two.clone(), shown);
+    let built = two.build();
     let service = &built.document["spec"]["conversion"]["webhook"]["clientConfig"]["service"];
     assert_eq!(*service, json!({"name": "webhook-service", "namespace": "system", "path": "/convert"}));
 }
 
 #[test]
 fn versions_must_not_contradict_each_other() {
-    let built = CrdBuilder::of::<v1::Memcached>().version::<v2beta1::Memcached>().build();
+    let built =
+        shown("contradicting-versions", &CrdBuilder::of::<v1::Memcached>().version::<v2beta1::Memcached>());
     let found: Vec<_> =
         built.diagnostics.iter().map(|found| (found.message.as_str(), marker_of(found).1)).collect();
     assert_eq!(
@@ -109,14 +114,14 @@ fn one_type_is_one_version_and_two_are_a_fault() {
     #[derive(JsonSchema)]
     struct Other {}
     let builder = CrdBuilder::of_root::<One>("example.com", "v1", "One").root_version::<One>("v1");
-    assert_eq!(faults(&builder.build()), []);
-    let built = builder.root_version::<Other>("v1").build();
+    assert_eq!(faults(&shown("one-version", &builder)), []);
+    let built = shown("one-version-twice", &builder.root_version::<Other>("v1"));
     assert_eq!(built.diagnostics[0].code, "duplicate-version");
 }
 
 #[test]
 fn versions_are_of_one_kind() {
-    let built = CrdBuilder::of::<v1::Memcached>().version::<Cache>().build();
+    let built = shown("other-kind", &CrdBuilder::of::<v1::Memcached>().version::<Cache>());
     assert!(faults(&built).iter().any(|(code, _)| *code == "other-kind"));
 }
 
@@ -124,7 +129,10 @@ fn versions_are_of_one_kind() {
 fn nothing_says_which_version_is_stored() {
     #[derive(JsonSchema)]
     struct Any {}
-    let built = CrdBuilder::of_root::<Any>("example.com", "v1", "Any").root_version::<Any>("v2").build();
+    let built = shown(
+        "no-stored-version",
+        &CrdBuilder::of_root::<Any>("example.com", "v1", "Any").root_version::<Any>("v2"),
+    );
     assert_eq!(faults(&built), [("storage-version", "no version of Any is stored")]);
     // Whatever is said of a single version, it is stored.
     assert_eq!(names(&CrdBuilder::of_root::<Any>("example.com", "v1", "Any").build()), [("v1", true)]);
@@ -138,8 +146,8 @@ fn a_skipped_version_is_left_out() {
     #[derive(JsonSchema)]
     struct Kept {}
     let builder = CrdBuilder::of_root::<Skipped>("example.com", "v1", "Any");
-    assert_eq!(faults(&builder.build()), [("no-version", "every version of Any is skipped")]);
-    let built = builder.root_version::<Kept>("v2").build();
+    assert_eq!(faults(&shown("no-version", &builder)), [("no-version", "every version of Any is skipped")]);
+    let built = shown("skipped-version", &builder.root_version::<Kept>("v2"));
     assert_eq!(faults(&built), []);
     assert_eq!(names(&built), [("v2", true)]);
 }
@@ -149,7 +157,7 @@ fn a_version_must_be_served() {
     /// +kubebuilder:unservedversion
     #[derive(JsonSchema)]
     struct Hidden {}
-    let built = CrdBuilder::of_root::<Hidden>("example.com", "v1", "Any").build();
+    let built = shown("unserved-version", &CrdBuilder::of_root::<Hidden>("example.com", "v1", "Any"));
     assert_eq!(faults(&built), [("no-served-version", "no version of Any is served")]);
     assert_eq!(version(&built, 0)["served"], false);
 }
