@@ -1,7 +1,7 @@
 //! What a real server answered, as it stands in a file.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::{self, Write as _},
     fs,
     path::{Path, PathBuf},
@@ -12,14 +12,14 @@ use json_patch::Patch;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{definition::Definition, difference, server::Server};
+use crate::{definition::Definition, difference, likeness::Likeness, server::Server};
 
 /// The answers about one definition and about objects of its kind.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Recorded {
     /// That to the definition.
     pub(crate) definition: Verdict,
-    /// The definition that has the same versions, and objects for them.
+    /// The definition that has the same versions, and objects for them. A real server gave the same answers about this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) like: Option<String>,
     /// An object of each version that the cases change.
@@ -59,14 +59,47 @@ pub(crate) struct Verdict {
 // === impl Recorded ===
 
 impl Recorded {
+    fn folder() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/verdicts")
+    }
+
     fn file(definition: &Definition) -> PathBuf {
-        let name = definition.path.replace(".yaml", "").replace('/', "+");
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/verdicts").join(format!("{name}.json"))
+        let name = definition.path.replace(".yaml", "").replace(".json", "").replace('/', "+");
+        Self::folder().join(format!("{name}.json"))
+    }
+
+    /// The files that are of none of these definitions. Where a folder of definitions is missing, those of it are not
+    /// among them.
+    pub(crate) fn stale(definitions: &[Definition]) -> Vec<PathBuf> {
+        let wanted: BTreeSet<PathBuf> = definitions.iter().map(Self::file).collect();
+        let folder_of = |file: &Path| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            name.split('+').next().unwrap_or_default().to_owned()
+        };
+        let present: BTreeSet<String> = wanted.iter().map(|file| folder_of(file)).collect();
+        let files = fs::read_dir(Self::folder()).into_iter().flatten();
+        let mut files: Vec<PathBuf> = files.map(|entry| entry.expect("an entry").path()).collect();
+        files.retain(|file| !wanted.contains(file) && present.contains(&folder_of(file)));
+        files.sort();
+        files
     }
 
     pub(crate) fn read(definition: &Definition) -> Option<Self> {
         let text = fs::read_to_string(Self::file(definition)).ok()?;
         Some(serde_json::from_str(&text).expect("a recorded file"))
+    }
+
+    /// The objects of each version that the cases change, and the cases; `all` has the definition that this one is like.
+    pub(crate) fn objects(
+        &self,
+        definition: &Definition,
+        all: &[Definition],
+    ) -> (BTreeMap<String, Value>, Vec<Case>) {
+        let Some(like) = &self.like else { return (self.bases.clone(), self.cases.clone()) };
+        let other = all.iter().find(|other| other.path == *like).expect("the definition that it is like");
+        let recorded = Self::read(other).expect("that definition is recorded");
+        assert!(recorded.like.is_none(), "{}: {like} is like another itself", definition.path);
+        Likeness::new(other, definition).of(&recorded)
     }
 
     /// Writes it with one line for each case.
@@ -89,24 +122,50 @@ impl Recorded {
     }
 
     /// Sends everything to a server and tells which answers are not the recorded ones.
-    pub(crate) async fn replay(&self, server: &Server, definition: &Definition) -> Vec<String> {
+    pub(crate) async fn replay(
+        &self,
+        server: &Server,
+        definition: &Definition,
+        all: &[Definition],
+    ) -> Vec<String> {
         let got = server.define(definition).await;
         let mut wrong: Vec<String> =
             difference("the definition", &self.definition, &got).into_iter().collect();
         if !got.is_created() {
             return wrong;
         }
-        for (i, case) in self.cases.iter().enumerate() {
-            let base = &self.bases[&case.version];
-            let got = case.send(server, definition, base, i).await;
-            wrong.extend(difference(&case.to_string(), &case.verdict, &got));
-        }
+        let (bases, cases) = self.objects(definition, all);
+        wrong.extend(send_all(server, definition, &bases, &cases).await);
         wrong
     }
 }
 
+/// Sends objects and tells which answers are not those of the cases.
+pub(crate) async fn send_all(
+    server: &Server,
+    definition: &Definition,
+    bases: &BTreeMap<String, Value>,
+    cases: &[Case],
+) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (i, case) in cases.iter().enumerate() {
+        let got = case.send(server, definition, &bases[&case.version], i).await;
+        wrong.extend(difference(&case.to_string(), &case.verdict, &got));
+    }
+    wrong
+}
+
 fn line(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("JSON")
+}
+
+/// The object with a name, if it has metadata, and no name there.
+pub(crate) fn named(object: &Value, name: &str) -> Value {
+    let mut object = object.clone();
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.entry("name").or_insert_with(|| name.into());
+    }
+    object
 }
 
 // === impl Case ===
@@ -121,12 +180,11 @@ impl Case {
         number: usize,
     ) -> Verdict {
         let name = format!("case-{number}");
-        let mut object = base.clone();
-        json_patch::patch(&mut object, &self.patch).expect("the patch fits the object");
+        let mut object = self.object(base, number);
         if !self.update {
-            return server.create(definition, &self.version, &name, &object).await;
+            return server.create(definition, &self.version, &object).await;
         }
-        let created = server.create(definition, &self.version, &name, base).await;
+        let created = server.create(definition, &self.version, &named(base, &name)).await;
         if !created.is_created() {
             return created;
         }
@@ -137,6 +195,24 @@ impl Case {
         let path = format!("{path}{part}?fieldValidation=Strict");
         let (code, body) = server.send(Method::PUT, &path, Some(&object)).await;
         Verdict::of(code, &body)
+    }
+
+    /// The changed object; `number` is part of its name if the change does not give it one.
+    pub(crate) fn object(&self, base: &Value, number: usize) -> Value {
+        let mut object = base.clone();
+        json_patch::patch(&mut object, &self.patch).expect("the patch fits the object");
+        named(&object, &format!("case-{number}"))
+    }
+
+    /// An object of a version that is not served.
+    pub(crate) fn of_unserved(version: &str) -> Self {
+        Self {
+            version: version.to_owned(),
+            what: "an object of a version that is not served".to_owned(),
+            update: false,
+            patch: Patch(Vec::new()),
+            verdict: Verdict::default(),
+        }
     }
 
     /// Whether the status is changed, and only through its subresource.

@@ -12,7 +12,10 @@ use kube::{
 use kubewright_apiserver::ApiServer;
 use serde_json::Value;
 
-use crate::{definition::Definition, recorded::Verdict};
+use crate::{
+    definition::{Definition, name},
+    recorded::Verdict,
+};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
@@ -58,7 +61,7 @@ impl Server {
         let verdict = Verdict::of(code, &body);
         if verdict.is_created() {
             for version in definition.served_versions() {
-                let version = version["name"].as_str().expect("a version has a name");
+                let version = name(version);
                 self.until(&definition.collection(version), 200).await;
             }
         }
@@ -73,23 +76,18 @@ impl Server {
         let path = format!("{DEFINITIONS}/{}", definition.name());
         if self.send(Method::DELETE, &path, None).await.0 == 200 {
             self.until(&path, 404).await;
+            // The next definition may have the same name: nothing may be answered from this one any more.
+            for version in definition.served_versions() {
+                let version = name(version);
+                self.until(&definition.collection(version), 404).await;
+            }
         }
     }
 
-    /// Creates an object under a name, and checks it strictly.
-    pub(crate) async fn create(
-        &self,
-        definition: &Definition,
-        version: &str,
-        name: &str,
-        object: &Value,
-    ) -> Verdict {
-        let mut object = object.clone();
-        if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-            metadata.entry("name").or_insert_with(|| name.into());
-        }
+    /// Creates an object, and checks it strictly.
+    pub(crate) async fn create(&self, definition: &Definition, version: &str, object: &Value) -> Verdict {
         let path = format!("{}?fieldValidation=Strict", definition.collection(version));
-        let (code, body) = self.send(Method::POST, &path, Some(&object)).await;
+        let (code, body) = self.send(Method::POST, &path, Some(object)).await;
         Verdict::of(code, &body)
     }
 
@@ -99,10 +97,14 @@ impl Server {
 
     async fn until(&self, path: &str, code: u16) {
         let deadline = tokio::time::Instant::now() + PATIENCE;
-        while self.send(Method::GET, path, None).await.0 != code {
+        loop {
+            let (got, body) = self.send(Method::GET, path, None).await;
+            if got == code {
+                return;
+            }
             assert!(
                 tokio::time::Instant::now() < deadline,
-                "{path} does not answer {code} within {PATIENCE:?}"
+                "{path} does not answer {code} within {PATIENCE:?}, but {got}: {body}"
             );
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
