@@ -1,4 +1,4 @@
-//! OpenAPI v3: the schemas and operations of all that is served, one document for each group and version.
+//! OpenAPI: the schemas and operations of all that is served. In version 3 there is one document for each group and version.
 //!
 //! `kubectl explain` reads the schemas, `kubectl apply` the patch strategies, and both `apply` and `create`
 //! look at the PATCH operation to learn that the server validates fields. Documents of built-in groups are
@@ -6,13 +6,16 @@
 //!
 //! [`OpenApi`] answers the requests; it is a value that the server makes anew when a CRD changes. A document
 //! is built when it is first asked for. `document.rs` puts one together from `schema.rs` (built-in types, with
-//! their prose from `descriptions.rs`), `custom.rs` (custom resources) and `paths.rs` (operations).
+//! their prose from `descriptions.rs`), `custom.rs` (custom resources) and `paths.rs` (operations). `swagger.rs` makes the one document
+//! of version 2 of them, for kubectl, which looks there for kinds that it does not find, and for generators of clients.
 
 mod custom;
 mod descriptions;
 mod document;
+mod gnostic;
 mod paths;
 mod schema;
+mod swagger;
 
 use std::{
     collections::BTreeMap,
@@ -25,13 +28,18 @@ use jiff::{Span, Timestamp};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha512};
 
-use self::document::Builder;
+use self::{
+    document::Builder,
+    swagger::{Part, Written},
+};
 use crate::registry::{ResourceDefinition, Resources};
 
 /// The documents of a server at one moment.
 #[derive(Debug, Default)]
 pub struct OpenApi {
     custom: BTreeMap<String, Document>,
+    /// What the document of version 2 says of custom resources.
+    swagger: OnceLock<Written>,
 }
 
 /// A custom resource at one version.
@@ -71,6 +79,12 @@ static BUILT_IN: LazyLock<BTreeMap<String, Document>> = LazyLock::new(|| {
     groups.into_iter().map(document).collect()
 });
 
+/// What the document of version 2 says of built-in resources.
+static BUILT_IN_SWAGGER: LazyLock<Written> = LazyLock::new(|| Part::of(BUILT_IN.values()).write());
+
+const JSON: &str = "application/json";
+const SWAGGER_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+
 // === impl OpenApi ===
 
 impl OpenApi {
@@ -82,19 +96,16 @@ impl OpenApi {
             groups.entry(path(&resource.definition)).or_default().push(resource);
         }
         let document = |(path, resources)| (path, Document::new(Content::Custom(resources)));
-        Self { custom: groups.into_iter().map(document).collect() }
+        Self { custom: groups.into_iter().map(document).collect(), swagger: OnceLock::new() }
     }
 
-    /// Answers a GET of `/openapi/v3` or a path below; `None` for other paths. `now` dates the time until
+    /// Answers a GET of `/openapi/v2`, `/openapi/v3` or a path below that; `None` for other paths. `now` dates the time until
     /// which a client may keep a document.
-    ///
-    /// `/openapi/v2` is answered with 406: kubectl, the one client that asks for it (in protobuf), then does
-    /// without.
     #[must_use]
     pub fn answer(&self, uri: &Uri, headers: &HeaderMap, now: Timestamp) -> Option<Response<Bytes>> {
         let rest = uri.path().strip_prefix("/openapi/")?;
         if rest == "v2" {
-            return Some(empty(StatusCode::NOT_ACCEPTABLE));
+            return Some(self.answer_v2(headers));
         }
         let rest = rest.strip_prefix("v3")?;
         if rest.is_empty() {
@@ -108,6 +119,35 @@ impl OpenApi {
             return Some(empty(StatusCode::NOT_FOUND));
         };
         Some(document.answer(path, uri.query(), headers, now))
+    }
+
+    fn answer_v2(&self, headers: &HeaderMap) -> Response<Bytes> {
+        let mut response = match accepted_v2(headers) {
+            None => empty(StatusCode::NOT_ACCEPTABLE),
+            Some(media_type) => {
+                let custom = self.swagger.get_or_init(|| Part::of(self.custom.values()).write());
+                let body = if media_type == JSON {
+                    BUILT_IN_SWAGGER.json(custom)
+                } else {
+                    BUILT_IN_SWAGGER.protobuf(custom)
+                };
+                let hash: String = Sha512::digest(&body).iter().map(|byte| format!("{byte:02X}")).collect();
+                let etag = HeaderValue::try_from(format!("\"{hash}\"")).ok();
+                let mut response = if etag.is_some() && headers.get(header::IF_NONE_MATCH) == etag.as_ref() {
+                    empty(StatusCode::NOT_MODIFIED)
+                } else {
+                    Response::new(body)
+                };
+                let headers = response.headers_mut();
+                headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+                headers.extend(etag.map(|etag| (header::ETAG, etag)));
+                response
+            }
+        };
+        let headers = response.headers_mut();
+        headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+        headers.append(header::VARY, HeaderValue::from_static("Accept"));
+        response
     }
 
     fn index(&self) -> Value {
@@ -206,6 +246,23 @@ fn empty(status: StatusCode) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = status;
     response
+}
+
+/// The form of the document of version 2 that a client wants first.
+fn accepted_v2(headers: &HeaderMap) -> Option<&'static str> {
+    let accept = headers.get_all(header::ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
+    let clauses: Vec<&str> = accept.flat_map(|accept| accept.split(',')).collect();
+    if clauses.is_empty() {
+        return Some(JSON);
+    }
+    clauses.into_iter().find_map(|clause| match clause.split(';').next().unwrap_or_default().trim() {
+        "application/json" | "application/*" | "*/*" | "" => Some(JSON),
+        // Clients of old write it with an at sign.
+        SWAGGER_PROTOBUF | "application/com.github.proto-openapi.spec.v2@v1.0+protobuf" => {
+            Some(SWAGGER_PROTOBUF)
+        }
+        _ => None,
+    })
 }
 
 fn accepts_json(headers: &HeaderMap) -> bool {

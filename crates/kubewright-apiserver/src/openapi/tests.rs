@@ -60,7 +60,6 @@ fn the_index_leads_to_documents_that_may_be_kept() {
         assert_eq!(moved.headers()[header::LOCATION], url);
     }
     assert_eq!(get(&open_api, "/openapi/v3/apis/none/v1", &[]).status(), StatusCode::NOT_FOUND);
-    assert_eq!(get(&open_api, "/openapi/v2", &[]).status(), StatusCode::NOT_ACCEPTABLE);
     let protobuf = [(header::ACCEPT, "application/com.github.proto-openapi.spec.v3@v1.0+protobuf")];
     assert_eq!(get(&open_api, "/openapi/v3/api/v1", &protobuf).status(), StatusCode::NOT_ACCEPTABLE);
 }
@@ -235,4 +234,55 @@ fn schemas_agree_with_the_official_documents() {
         }
     }
     assert!(compared > 1000, "only {compared} properties in common");
+}
+
+#[test]
+fn the_document_of_version_2_has_all_schemas() {
+    let open_api = open_api(json!({
+        "type": "object",
+        "properties": {"spec": {"type": "object", "properties": {"port": {"x-kubernetes-int-or-string": true}}}},
+    }));
+    let response = get(&open_api, "/openapi/v2", &[]);
+    assert_eq!(response.headers()[header::CONTENT_TYPE], "application/json");
+    let document: Value = serde_json::from_slice(response.body()).expect("JSON");
+    assert_eq!(document["swagger"], "2.0");
+    let schemas = &document["definitions"];
+    let strategy = &schemas["io.k8s.api.apps.v1.DeploymentSpec"]["properties"]["strategy"];
+    assert_eq!(
+        strategy["$ref"], "#/definitions/io.k8s.api.apps.v1.DeploymentStrategy",
+        "beside it: {strategy}"
+    );
+    assert_eq!(strategy["x-kubernetes-patch-strategy"], "retainKeys");
+    assert_eq!(schemas["io.k8s.apimachinery.pkg.api.resource.Quantity"]["type"], "string");
+    let port = &schemas["com.example.v1.Widget"]["properties"]["spec"]["properties"]["port"];
+    assert_eq!(port, &json!({"x-kubernetes-int-or-string": true}));
+
+    let patch = &document["paths"]["/api/v1/namespaces/{namespace}/configmaps/{name}"]["patch"];
+    assert!(
+        patch["consumes"]
+            .as_array()
+            .is_some_and(|types| types.contains(&json!("application/strategic-merge-patch+json")))
+    );
+    let body = patch["parameters"].as_array().and_then(|all| all.iter().find(|one| one["in"] == "body"));
+    assert_eq!(
+        body.map(|body| &body["schema"]["$ref"]),
+        Some(&json!("#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.Patch"))
+    );
+    assert_eq!(patch["responses"]["200"]["schema"]["$ref"], "#/definitions/io.k8s.api.core.v1.ConfigMap");
+
+    let accept = [(header::ACCEPT, "application/com.github.proto-openapi.spec.v2@v1.0+protobuf")];
+    let response = get(&open_api, "/openapi/v2", &accept);
+    assert_eq!(
+        response.headers()[header::CONTENT_TYPE],
+        "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+    );
+    // swagger: "2.0", and info.title.
+    assert!(response.body().starts_with(b"\x0a\x032.0\x12\x12\x0a\x0aKubernetes\x12\x041.37\x4a"));
+    let etag = response.headers()[header::ETAG].to_str().expect("a text");
+    let known = get(&open_api, "/openapi/v2", &[accept[0].clone(), (header::IF_NONE_MATCH, etag)]);
+    assert_eq!(known.status(), StatusCode::NOT_MODIFIED);
+    assert_eq!(
+        get(&open_api, "/openapi/v2", &[(header::ACCEPT, "text/html")]).status(),
+        StatusCode::NOT_ACCEPTABLE
+    );
 }
