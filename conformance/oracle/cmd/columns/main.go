@@ -1,5 +1,5 @@
 // Command columns writes columns.json: the columns of the tables that a running kube-apiserver
-// answers for each built-in resource.
+// answers for each built-in resource, and for the scale of one.
 package main
 
 import (
@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"os"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubewright/kubewright/conformance/oracle/internal/output"
 	"github.com/kubewright/kubewright/conformance/oracle/internal/server"
@@ -63,5 +65,36 @@ func generate(ctx context.Context) ([]byte, error) {
 		}
 		tables = append(tables, table{r.Group, r.Version, r.Kind, answer.ColumnDefinitions})
 	}
-	return output.Lines(tables)
+	scale, err := scaleTable(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return output.Lines(append(tables, scale))
+}
+
+// scaleTable is the table of a Scale, which no list has.
+func scaleTable(ctx context.Context, s *server.Server) (table, error) {
+	labels := map[string]any{"app": "scaled"}
+	controller := unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1",
+		"kind":       "ReplicationController",
+		"metadata":   map[string]any{"name": "scaled"},
+		"spec": map[string]any{
+			"selector": labels,
+			"template": map[string]any{
+				"metadata": map[string]any{"labels": labels},
+				"spec":     map[string]any{"containers": []any{map[string]any{"name": "main", "image": "main"}}},
+			},
+		},
+	}}
+	const path = "/api/v1/namespaces/default/replicationcontrollers"
+	if _, err := s.Expect(ctx, http.StatusCreated, http.MethodPost, path, controller); err != nil {
+		return table{}, err
+	}
+	var answer struct {
+		ColumnDefinitions []column `json:"columnDefinitions"`
+	}
+	accept := http.Header{"Accept": {"application/json;as=Table;v=v1;g=meta.k8s.io"}}
+	err := s.Get(ctx, path+"/scaled/scale", accept, &answer)
+	return table{"autoscaling", "v1", "Scale", answer.ColumnDefinitions}, err
 }

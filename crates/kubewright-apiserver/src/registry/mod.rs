@@ -12,6 +12,7 @@
 //! `create.rs`.
 
 pub(crate) mod access;
+mod autoscaling;
 mod coerce;
 mod convert;
 mod create;
@@ -19,6 +20,7 @@ mod delete;
 mod events;
 pub(crate) mod metadata;
 mod patch;
+mod pod_log;
 mod pods;
 mod read;
 mod resource;

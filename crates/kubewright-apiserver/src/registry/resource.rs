@@ -117,20 +117,14 @@ impl Subresource {
 // === impl Resources ===
 
 impl Resources {
-    /// The resources that a server has before any CRD: those of Kubernetes 1.37 that it can serve.
-    ///
-    /// `autoscaling/v1` is left out: its HorizontalPodAutoscaler needs a conversion to `autoscaling/v2`, the
-    /// version that clients prefer.
+    /// The resources that a server has before any CRD: those of Kubernetes 1.37.
     #[must_use]
     pub fn built_in() -> &'static Self {
         static BUILT_IN: LazyLock<Resources> = LazyLock::new(|| {
             let definitions: Vec<ResourceDefinition> =
                 serde_json::from_str(include_str!("../../data/resources.json"))
                     .expect("the table of built-in resources is part of the crate");
-            let is_served = |own: &ResourceDefinition| {
-                (own.group.as_str(), own.version.as_str()) != ("autoscaling", "v1")
-            };
-            definitions.into_iter().filter(is_served).collect()
+            definitions.into_iter().collect()
         });
         &BUILT_IN
     }

@@ -5,7 +5,9 @@ use std::{
 
 use serde_json::Value;
 
-use super::{ResourceDefinition, Resources, convert::Converted, events, metadata, strategy::Strategy};
+use super::{
+    ResourceDefinition, Resources, autoscaling, convert::Converted, events, metadata, strategy::Strategy,
+};
 use crate::{
     admission::{KindName, ResourceName},
     apply::{
@@ -55,6 +57,8 @@ enum View {
     Same,
     /// `events.k8s.io/v1` over the core group's events.
     Events,
+    /// `autoscaling/v1` over the autoscalers of `autoscaling/v2`.
+    Autoscaling,
     /// A version of a custom resource: `apiVersion` differs, and its schema's defaults hold.
     Custom,
 }
@@ -103,7 +107,11 @@ impl Served {
             selectable: SelectableFields::built_in(&definition.group, &definition.version, &definition.kind),
             strategy: Strategy::of(&definition.group, &definition.plural),
             custom: None,
-            view: if is_event_view { View::Events } else { View::Same },
+            view: match (definition.group.as_str(), definition.version.as_str(), definition.kind.as_str()) {
+                ("events.k8s.io", ..) => View::Events,
+                ("autoscaling", "v1", "HorizontalPodAutoscaler") => View::Autoscaling,
+                _ => View::Same,
+            },
             managers: Managers::default(),
             printer: OnceLock::new(),
             converted: Converted::default(),
@@ -206,6 +214,9 @@ impl Served {
         match self.view {
             View::Same => Presented::Stored(object.clone()),
             View::Events => Presented::Made(events::to_events_group(object.value())),
+            View::Autoscaling => {
+                Presented::Made(autoscaling::convert(object.value(), &self.definition.api_version()))
+            }
             View::Custom => match &self.custom {
                 Some(custom) if !custom.reads_as_stored(object.revision()) => {
                     let mut value = object.value().clone();
@@ -246,9 +257,21 @@ impl Served {
                 _ if has_status => FieldManager::reset_status(),
                 _ => Set::default(),
             };
-            if self.custom.is_none()
-                && let Some(manager) = FieldManager::builtin(kind.clone(), subresource, &reset)
-            {
+            let built_in = match (definition.group.as_str(), definition.kind.as_str()) {
+                ("autoscaling", "HorizontalPodAutoscaler") => {
+                    let versions = ["v1", "v2"];
+                    FieldManager::builtin_of(
+                        kind.clone(),
+                        &versions,
+                        autoscaling::convert,
+                        subresource,
+                        &reset,
+                    )
+                }
+                _ if self.custom.is_none() => FieldManager::builtin(kind.clone(), subresource, &reset),
+                _ => None,
+            };
+            if let Some(manager) = built_in {
                 return manager;
             }
             let versions = match &self.custom {
@@ -264,6 +287,7 @@ impl Served {
         match self.view {
             View::Same => object,
             View::Events => events::to_core_group(&object),
+            View::Autoscaling => autoscaling::convert(&object, &self.storage_api_version),
             View::Custom => {
                 relabel(&mut object, &self.storage_api_version);
                 if let Some(custom) = &self.custom {

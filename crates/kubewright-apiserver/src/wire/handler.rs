@@ -23,7 +23,8 @@ use crate::{
     authz::{Attributes, Target},
     discovery,
     registry::{
-        Deleted, Edit, Patch, Registry, Request, Served, Warnings, WatchSettings, access::AccessObjects,
+        Deleted, Edit, Patch, Presented, Registry, Request, Served, Warnings, WatchSettings,
+        access::AccessObjects,
     },
     status::Status,
     types::Types,
@@ -133,7 +134,9 @@ impl Handler {
         }
         let accepted = Accepted::negotiate(accept, info.verb == "watch")?;
         let mut writer = Writer::new(accepted, &parts.headers, &info.query);
-        writer.show_tables_of(&served, &info.query, self.registry.clock.now())?;
+        // A scale is shown as what it is, whatever it is the scale of.
+        let scale = if info.subresource == "scale" { served.below("scale").map(Arc::new) } else { None };
+        writer.show_tables_of(scale.as_ref().unwrap_or(&served), &info.query, self.registry.clock.now())?;
         let mut watch_settings = self.watch_settings;
         // As with a real server, watches that do not say when to end do not all end at once.
         watch_settings.default_timeout = watch_settings.default_timeout.mul_f64(1.0 + self.audit.unit());
@@ -233,7 +236,11 @@ impl Call<'_> {
             (_, "scale") => self.scale().await,
             ("create", "") => self.create().await,
             ("create", subresource) => self.create_below(subresource).await,
-            ("get", "log" | "exec" | "attach" | "portforward" | "proxy") => {
+            ("get", "log") => {
+                self.registry.check_log(&self.request, &self.info.query)?;
+                Ok(respond::no_content())
+            }
+            ("get", "exec" | "attach" | "portforward" | "proxy") => {
                 // Nothing runs here, but what is not there is told apart.
                 self.registry.get(&self.request, "").await?;
                 Err(Status::no_such_resource())
@@ -367,7 +374,7 @@ impl Call<'_> {
                 self.registry.update_scale(&self.request, &options, &make).await?
             }
         };
-        Ok(self.writer.value(StatusCode::OK, &scale))
+        Ok(self.writer.object(StatusCode::OK, &Presented::Made(scale)))
     }
 
     fn write_options(&self, kind: &str, apply: bool) -> Result<WriteOptions, Status> {

@@ -276,6 +276,13 @@ pub(crate) fn page_not_found() -> Response<ApiBody> {
     text(StatusCode::NOT_FOUND, "404 page not found\n")
 }
 
+/// Nothing, where there is nothing to tell.
+pub(crate) fn no_content() -> Response<ApiBody> {
+    let mut response = Response::new(ApiBody::whole(Bytes::new()));
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
 /// A plain text.
 pub(crate) fn text(code: StatusCode, text: impl Into<Bytes>) -> Response<ApiBody> {
     let mut response = Response::new(ApiBody::whole(text.into()));

@@ -115,6 +115,24 @@ impl FieldManager {
         Some(Self::new(kind, subresource, versions, reset))
     }
 
+    /// The same for a kind whose versions differ, with a conversion between them.
+    pub fn builtin_of(
+        kind: GroupVersionKind,
+        versions: &[&str],
+        convert: fn(&Value, &str) -> Value,
+        subresource: &str,
+        reset: &Set,
+    ) -> Option<Self> {
+        let of_version = |version: &&str| {
+            let own = GroupVersionKind::new(&kind.group, version, &kind.kind);
+            Some((own.api_version(), builtin::object_type(&own.group, &own.version, &own.kind)?))
+        };
+        let types: Vec<_> = versions.iter().map(of_version).collect::<Option<_>>()?;
+        let versions =
+            Versions::several(types).with_conversion(move |object, version| Ok(convert(object, version)));
+        Some(Self::new(kind, subresource, versions, reset))
+    }
+
     /// The field manager of an endpoint that serves `kind`.
     ///
     /// `subresource` is empty for the object itself. `reset` are the fields that a write to the

@@ -5,6 +5,7 @@
 //! `$deleteFromPrimitiveList/<field>` and `$setElementOrder/<field>`. [`map`](self) walks objects,
 //! `list` merges lists, `order` puts their items in order, `schema` finds strategy and key.
 
+mod convert;
 mod list;
 mod map;
 mod order;
@@ -46,7 +47,11 @@ pub fn strategic_merge_patch(object: &Value, patch: &[u8], ty: &'static Type) ->
     let merged = map::merge(original, fields, PatchSchema::Struct(ty))?;
     let mut shown = String::new();
     value::go_plain(&mut shown, &decoded.value);
-    Ok(Patched { value: Value::Object(merged), strict_errors: decoded.strict_errors, shown: Some(shown) })
+    let merged = Value::Object(merged);
+    if let Some(reason) = convert::fault(ty, &merged) {
+        return Err(PatchError::Invalid { shown, reason });
+    }
+    Ok(Patched { value: merged, strict_errors: decoded.strict_errors, shown: Some(shown) })
 }
 
 /// A value as Go prints it in messages.
