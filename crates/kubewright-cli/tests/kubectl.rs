@@ -36,6 +36,72 @@ fn a_deployment_becomes_available_scales_and_goes_with_all_that_it_owns() {
 }
 
 #[test]
+fn a_deployment_goes_back_to_an_earlier_revision() {
+    let Some(binary) = kubectl() else { return };
+    let cluster = Cluster::start();
+    let kubectl = cluster.kubectl(&binary);
+    let done = || kubectl.ok(&["rollout", "status", "deployment/web", "--timeout=60s"]);
+    let image = || {
+        kubectl.ok(&["get", "deployment", "web", "-o", "jsonpath={.spec.template.spec.containers[0].image}"])
+    };
+
+    kubectl.ok(&["create", "deployment", "web", "--image=nginx:1.27"]);
+    done();
+    kubectl.ok(&["set", "image", "deployment/web", "nginx=nginx:1.28"]);
+    done();
+    assert_eq!(kubectl.ok(&["rollout", "undo", "deployment/web"]), "deployment.apps/web rolled back\n");
+    done();
+    assert_eq!(image(), "nginx:1.27");
+    kubectl.ok(&["rollout", "undo", "deployment/web", "--to-revision=2"]);
+    done();
+    assert_eq!(image(), "nginx:1.28");
+
+    kubectl.ok(&["rollout", "pause", "deployment/web"]);
+    kubectl.ok(&["set", "image", "deployment/web", "nginx=nginx:1.29"]);
+    kubectl.ok(&["wait", "deployment/web", "--for=condition=Progressing=Unknown", "--timeout=60s"]);
+    kubectl.ok(&["rollout", "resume", "deployment/web"]);
+    done();
+    kubectl.ok(&["rollout", "restart", "deployment/web"]);
+    done();
+    let images = kubectl.ok(&["get", "pods", "-o", "jsonpath={.items[*].spec.containers[0].image}"]);
+    assert_eq!(images, "nginx:1.29");
+}
+
+#[test]
+fn deletion_goes_as_far_as_it_is_told() {
+    let Some(binary) = kubectl() else { return };
+    let cluster = Cluster::start();
+    let kubectl = cluster.kubectl(&binary);
+    let create = || {
+        kubectl.ok(&["create", "deployment", "web", "--image=nginx:1.27"]);
+        kubectl.ok(&["rollout", "status", "deployment/web", "--timeout=60s"]);
+    };
+    let gone = |what: &str| kubectl.ok(&["wait", what, "-l", "app=web", "--for=delete", "--timeout=60s"]);
+
+    create();
+    kubectl.ok(&["delete", "deployment", "web", "--cascade=orphan"]);
+    let owners =
+        ["get", "replicasets", "-l", "app=web", "-o", "jsonpath={.items[*].metadata.ownerReferences}"];
+    assert_eq!(kubectl.ok(&owners), "", "the ReplicaSet is there, and nobody's");
+    assert_eq!(kubectl.ok(&["get", "pods", "-l", "app=web", "-o", "name"]).lines().count(), 1);
+    kubectl.ok(&["delete", "replicasets", "-l", "app=web", "--cascade=background"]);
+    gone("pods");
+
+    create();
+    kubectl.ok(&["delete", "deployment", "web", "--cascade=foreground", "--timeout=60s"]);
+    assert_eq!(
+        kubectl.ok(&["get", "replicasets,pods", "-l", "app=web", "-o", "name"]),
+        "",
+        "its dependents went before it"
+    );
+
+    create();
+    kubectl.ok(&["delete", "deployment", "web"]);
+    gone("replicasets");
+    gone("pods");
+}
+
+#[test]
 fn objects_are_created_changed_described_and_explained() {
     let Some(binary) = kubectl() else { return };
     let cluster = Cluster::start();

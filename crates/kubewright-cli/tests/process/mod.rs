@@ -85,11 +85,19 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// An API server alone.
+    pub(crate) fn start_without_controllers() -> Self {
+        Self::start_with(&["--controllers", "none"])
+    }
+
+    fn start_with(arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let kubewright = Kubewright::start(
-            &["cluster", "--secure-port", "0", "--output", "json", "--write-kubeconfig", "kubeconfig"],
-            folder.path(),
-        );
+        let common =
+            ["cluster", "--secure-port", "0", "--output", "json", "--write-kubeconfig", "kubeconfig"];
+        let kubewright = Kubewright::start(&[&common, arguments].concat(), folder.path());
         let line = kubewright.line(Duration::from_secs(30));
         let ready = serde_json::from_str(&line).expect("the ready line is one JSON object");
         Self { kubewright, ready, folder }
@@ -161,6 +169,28 @@ pub(crate) fn kubectl() -> Option<PathBuf> {
         // Past the capture of the test harness: a skipped test must say so.
         let _ =
             writeln!(std::io::stderr(), "skipped: there is no kubectl on the PATH; name one with KUBECTL");
+    }
+    found
+}
+
+/// A client of one version, such as kubectl 1.32 or helm 3: from the folder named by `KUBEWRIGHT_CLIENTS`, or, for kubectl, the one
+/// of [`kubectl`] if it has that version. Says that the test is skipped where there is none; it is a failure if the folder is named.
+pub(crate) fn client(program: &str, version: &str) -> Option<PathBuf> {
+    let name = format!("{program}-{version}");
+    if let Some(folder) = std::env::var_os("KUBEWRIGHT_CLIENTS") {
+        let file = PathBuf::from(folder).join(&name);
+        assert!(file.is_file(), "KUBEWRIGHT_CLIENTS has no {name}; conformance/suites/clients puts it there");
+        return Some(file);
+    }
+    let found = (program == "kubectl").then(kubectl).flatten().filter(|file| {
+        let said = Command::new(file).args(["version", "--client"]).output().expect("kubectl runs");
+        String::from_utf8_lossy(&said.stdout).contains(&format!("Version: v{version}."))
+    });
+    if found.is_none() {
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: there is no {name}; name its folder with KUBEWRIGHT_CLIENTS"
+        );
     }
     found
 }
