@@ -121,7 +121,7 @@ fn gadgets(storage: &str) -> Value {
     })
 }
 
-fn gadget(version: &str, name: &str, spec: Value) -> Value {
+fn gadget(version: &str, name: &str, spec: &Value) -> Value {
     json!({"apiVersion": format!("example.com/{version}"), "kind": "Gadget", "metadata": {"name": name}, "spec": spec})
 }
 
@@ -142,7 +142,7 @@ fn converted(review: &Value) -> Vec<Value> {
     objects.iter().map(convert).collect()
 }
 
-fn answer(review: &Value, response: Value) -> Option<(u16, String)> {
+fn answer(review: &Value, response: &Value) -> Option<(u16, String)> {
     let mut own = json!({
         "uid": review["request"]["uid"], "convertedObjects": converted(review), "result": {"status": "Success"},
     });
@@ -152,20 +152,20 @@ fn answer(review: &Value, response: Value) -> Option<(u16, String)> {
 }
 
 fn convert(review: &Value) -> Option<(u16, String)> {
-    answer(review, json!({}))
+    answer(review, &json!({}))
 }
 
 /// An answer whose objects were changed after they were converted.
 fn changed(review: &Value, change: fn(&mut Value)) -> Option<(u16, String)> {
     let mut objects = converted(review);
     objects.iter_mut().for_each(change);
-    answer(review, json!({"convertedObjects": objects}))
+    answer(review, &json!({"convertedObjects": objects}))
 }
 
 #[tokio::test(start_paused = true)]
 async fn objects_are_written_and_read_in_each_version() {
     let cluster = Cluster::new("v1");
-    let (code, created) = cluster.send("POST", V1, gadget("v1", "a", json!({"old": "x"}))).await;
+    let (code, created) = cluster.send("POST", V1, gadget("v1", "a", &json!({"old": "x"}))).await;
     assert_eq!((code, &created["spec"]), (201, &json!({"old": "x", "dv1": "v1"})));
     assert_eq!(cluster.asked().len(), 0, "it is stored as it came");
 
@@ -188,7 +188,7 @@ async fn objects_are_written_and_read_in_each_version() {
     cluster.send("GET", &format!("{V2}/a"), Value::Null).await;
     assert_eq!(cluster.asked().len(), 0, "the answer is known");
 
-    let (code, created) = cluster.send("POST", V2, gadget("v2", "b", json!({"new": "y"}))).await;
+    let (code, created) = cluster.send("POST", V2, gadget("v2", "b", &json!({"new": "y"}))).await;
     assert_eq!((code, &created["spec"]), (201, &json!({"new": "y"})));
     let (_, read) = cluster.send("GET", &format!("{V1}/b"), Value::Null).await;
     assert_eq!(read["spec"], json!({"old": "y", "dv1": "v1"}));
@@ -199,7 +199,7 @@ async fn objects_are_written_and_read_in_each_version() {
         (200, &json!("x2"), &json!(2))
     );
     let applied = format!("{V2}/a?fieldManager=m&force=true");
-    let (code, applied) = cluster.send("APPLY", &applied, gadget("v2", "a", json!({"new": "x3"}))).await;
+    let (code, applied) = cluster.send("APPLY", &applied, gadget("v2", "a", &json!({"new": "x3"}))).await;
     assert_eq!((code, &applied["spec"]["new"]), (200, &json!("x3")), "{applied}");
     let (code, status) = cluster.send("PATCH", &format!("{V2}/a/status"), json!({"status": {"s": 1}})).await;
     assert_eq!((code, &status["status"]), (200, &json!({"s": 1})));
@@ -217,7 +217,7 @@ async fn objects_are_written_and_read_in_each_version() {
 #[tokio::test(start_paused = true)]
 async fn a_watch_is_of_one_version() {
     let cluster = Cluster::new("v1");
-    cluster.send("POST", V1, gadget("v1", "a", json!({"old": "x"}))).await;
+    cluster.send("POST", V1, gadget("v1", "a", &json!({"old": "x"}))).await;
     let response = cluster.request("GET", &format!("{V2}?watch=true"), Value::Null).await;
     let mut events = BodyStream::new(response.into_body());
     cluster.send("PATCH", &format!("{V1}/a"), json!({"spec": {"old": "y"}})).await;
@@ -237,9 +237,22 @@ async fn a_watch_is_of_one_version() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_watch_ends_with_what_cannot_be_converted() {
+    let cluster = Cluster::new("v1");
+    cluster.send("POST", V1, gadget("v1", "a", &json!({"old": "x"}))).await;
+    cluster.answer(|_| Some((500, "boom".to_owned())));
+    let response = cluster.request("GET", &format!("{V2}?watch=true"), Value::Null).await;
+    let body = response.into_body().collect().await.expect("a body").to_bytes();
+    let event: Value = serde_json::from_slice(&body).expect("one event");
+    assert_eq!((&event["type"], &event["object"]["code"]), (&json!("ERROR"), &json!(500)));
+    let message = event["object"]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("conversion webhook for example.com/v1, Kind=Gadget failed: "), "{message}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn metadata_stays_but_for_labels_and_annotations() {
     let cluster = Cluster::new("v1");
-    let (_, created) = cluster.send("POST", V1, gadget("v1", "a", json!({"old": "x"}))).await;
+    let (_, created) = cluster.send("POST", V1, gadget("v1", "a", &json!({"old": "x"}))).await;
     cluster.answer(|review| {
         changed(review, |object| {
             let metadata = object["metadata"].as_object_mut().expect("metadata");
@@ -268,23 +281,23 @@ async fn answers_that_are_no_conversion_fail_the_request() {
             " failed: an error on the server (\"boom\") has prevented the request from succeeding",
         ),
         (
-            |review| answer(review, json!({"result": {"status": "Failure", "message": "cannot"}})),
+            |review| answer(review, &json!({"result": {"status": "Failure", "message": "cannot"}})),
             " failed: cannot",
         ),
         (
-            |review| answer(review, json!({"result": {"status": "Failure"}})),
+            |review| answer(review, &json!({"result": {"status": "Failure"}})),
             " failed: response.result.status was 'Failure', not 'Success'",
         ),
         (
-            |review| answer(review, json!({"result": null})),
+            |review| answer(review, &json!({"result": null})),
             " failed: response.result.status was '', not 'Success'",
         ),
-        (|review| answer(review, json!({"convertedObjects": []})), " returned 0 objects, expected 1"),
+        (|review| answer(review, &json!({"convertedObjects": []})), " returned 0 objects, expected 1"),
         (
             |review| {
                 let mut objects = converted(review);
                 objects.extend(objects.clone());
-                answer(review, json!({"convertedObjects": objects}))
+                answer(review, &json!({"convertedObjects": objects}))
             },
             " returned 2 objects, expected 1",
         ),
@@ -324,7 +337,7 @@ async fn answers_that_are_no_conversion_fail_the_request() {
     ];
     for (fault, why) in cases {
         let cluster = Cluster::new("v1");
-        let (_, created) = cluster.send("POST", V1, gadget("v1", "a", json!({"old": "x"}))).await;
+        let (_, created) = cluster.send("POST", V1, gadget("v1", "a", &json!({"old": "x"}))).await;
         cluster.answer(fault);
         let start = Instant::now();
         let (code, refused) = cluster.send("GET", &format!("{V2}/a"), Value::Null).await;
@@ -336,7 +349,7 @@ async fn answers_that_are_no_conversion_fail_the_request() {
         );
         assert_eq!((code, refused["message"].as_str()), (500, Some(expected.as_str())));
         assert!(start.elapsed() <= Duration::from_secs(30), "{:?}", start.elapsed());
-        let other = gadget("v2", "b", json!({"new": "q"}));
+        let other = gadget("v2", "b", &json!({"new": "q"}));
         if why.contains("cannot") {
             let (code, refused) = cluster.send("POST", V2, other).await;
             assert_eq!(
@@ -350,7 +363,7 @@ async fn answers_that_are_no_conversion_fail_the_request() {
 #[tokio::test(start_paused = true)]
 async fn another_storage_version_keeps_what_is_stored() {
     let cluster = Cluster::new("v1");
-    cluster.send("POST", V1, gadget("v1", "a", json!({"old": "x"}))).await;
+    cluster.send("POST", V1, gadget("v1", "a", &json!({"old": "x"}))).await;
     let versions = gadgets("v2")["spec"]["versions"].clone();
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.example.com";
     let (code, crd) = cluster.send("PATCH", path, json!({"spec": {"versions": versions}})).await;

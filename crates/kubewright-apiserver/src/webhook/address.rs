@@ -64,3 +64,55 @@ fn endpoint_port(store: &Store, service: &ServiceReference, name: &str) -> Optio
         .and_then(|port| port["port"].as_u64())
         .and_then(|port| u16::try_from(port).ok())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn store() -> Store {
+        let store = Store::new(1, 16);
+        let service = json!({
+            "metadata": {"name": "hook", "namespace": "n"},
+            "spec": {"ports": [
+                {"name": "https", "port": 443, "targetPort": "webhook"},
+                {"name": "number", "port": 444, "targetPort": 9443},
+                {"name": "same", "port": 445},
+            ]},
+        });
+        store.create(&"/services".into(), "n/hook", service).expect("a service");
+        let slice = json!({
+            "metadata": {"name": "s", "namespace": "n", "labels": {"kubernetes.io/service-name": "hook"}},
+            "ports": [{"name": "https", "port": 10250}],
+        });
+        store.create(&"discovery.k8s.io/endpointslices".into(), "n/s", slice).expect("a slice");
+        store
+    }
+
+    fn find(addresses: &ServiceAddresses, name: &str, port: u16) -> Result<String, String> {
+        let service = ServiceReference { namespace: "n".to_owned(), name: name.to_owned(), port };
+        addresses.find(&store(), &service).map(|address| address.to_string())
+    }
+
+    #[test]
+    fn a_port_leads_to_what_it_targets_on_this_machine() {
+        let addresses = ServiceAddresses::default();
+        let at = |port: u16| Ok(format!("127.0.0.1:{port}"));
+        assert_eq!(find(&addresses, "hook", 443), at(10250), "a name is looked up in the slices");
+        assert_eq!(find(&addresses, "hook", 444), at(9443));
+        assert_eq!(find(&addresses, "hook", 445), at(445));
+        assert_eq!(
+            find(&addresses, "hook", 446),
+            Err("no service port 446 found for service \"hook\"".to_owned())
+        );
+        assert_eq!(find(&addresses, "other", 443), Err("service \"other\" not found".to_owned()));
+    }
+
+    #[test]
+    fn an_address_that_is_given_counts_for_every_port() {
+        let mut addresses = ServiceAddresses::default();
+        addresses.insert("n", "other", SocketAddr::from(([127, 0, 0, 1], 7)));
+        assert_eq!(find(&addresses, "other", 443), Ok("127.0.0.1:7".to_owned()));
+    }
+}
