@@ -205,10 +205,13 @@ fn add(document: &mut Value, path: &str, value: Value) -> Result<(), String> {
 }
 
 fn remove(document: &mut Value, path: &str) -> Result<Value, String> {
+    let wrong = |why: String| format!("error in remove for path: '{path}': {why}");
     match find(document, path).ok_or_else(|| missing("remove", path))? {
-        (Container::Object(object), key) => object.remove(&key).ok_or_else(|| missing("remove", path)),
+        (Container::Object(object), key) => object
+            .remove(&key)
+            .ok_or_else(|| wrong(format!("Unable to remove nonexistent key: {key}: missing value"))),
         (Container::Array(array), key) => {
-            let at = index(&key, array.len())?;
+            let at = index(&key, array.len()).map_err(wrong)?;
             Ok(array.remove(at))
         }
     }
