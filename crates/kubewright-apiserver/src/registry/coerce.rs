@@ -70,11 +70,13 @@ impl Served {
         }
     }
 
-    /// Writes the numbers of a custom resource as Go does when it is stored or shown. What checks it sees them as the
-    /// client wrote them.
-    pub(super) fn write_numbers(&self, object: &mut Value) {
-        if self.custom.is_some() {
-            write_integers(object);
+    /// Gives an object the form in which it comes back from where it is stored. What checks it sees it as the client
+    /// wrote it: numbers of a custom resource, and empty lists of a built-in kind.
+    pub(super) fn settle(&self, object: &mut Value) {
+        match self.go_type() {
+            Some(ty) => canonical::forget_empty(ty, object),
+            None if self.custom.is_some() => write_integers(object),
+            None => {}
         }
     }
 

@@ -80,7 +80,7 @@ impl Registry {
             let name = metadata::name(&object).to_owned();
             served.strategy.prepare_create(served, &mut object, &request.warnings);
             self.validate_create(request, &object)?;
-            served.write_numbers(&mut object);
+            served.settle(&mut object);
             let there = match self.commit_new(&attributes, options, &name, object).await? {
                 Ok(created) => return Ok(created),
                 Err(there) => there,

@@ -142,6 +142,9 @@ impl Registry {
         check_version(request, old, &mut new)?;
 
         restore_system_fields(&mut new, old);
+        if served.custom.is_none() {
+            keep_absent(&mut new, old);
+        }
         match request.subresource.as_str() {
             "" | "scale" => served.strategy.prepare_update(served, &mut new, old),
             "status" => served.strategy.prepare_status_update(&mut new, old),
@@ -197,7 +200,7 @@ impl Registry {
                 result => result?,
             }
         }
-        served.write_numbers(&mut new);
+        served.settle(&mut new);
         let new = keep_times_if_unchanged(old, new);
         if is_last_finalizer_gone(&new) {
             return self.remove_finalized(request, options, current, new);
@@ -379,6 +382,26 @@ pub(super) fn kind_errors(served: &Served, object: &Value) -> ErrorList {
         }
     }
     errors
+}
+
+/// Lets lists that were not there be absent where the new object has them without anything in them: that is no change.
+fn keep_absent(new: &mut Value, old: &Value) {
+    match (new, old) {
+        (new @ Value::Array(_), Value::Null) if new.as_array().is_some_and(Vec::is_empty) => {
+            *new = Value::Null
+        }
+        (Value::Array(new), Value::Array(old)) => {
+            new.iter_mut().zip(old).for_each(|(new, old)| keep_absent(new, old));
+        }
+        (Value::Object(new), Value::Object(old)) => {
+            for (name, new) in new {
+                if let Some(old) = old.get(name) {
+                    keep_absent(new, old);
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 fn validate_update(request: &Request, new: &Value, old: &Value) -> ErrorList {

@@ -27,6 +27,37 @@ pub fn canonicalize(ty: &Type, value: &mut Value) {
     canonicalize_type(Types::get(), ty, value);
 }
 
+/// Forgets which lists and maps of an object are there without anything in them: what is stored does not tell them from
+/// those that are not there.
+pub fn forget_empty(ty: &Type, value: &mut Value) {
+    forget_empty_in(Types::get(), ty, value);
+}
+
+fn forget_empty_in(types: &Types, ty: &Type, value: &mut Value) {
+    let Value::Object(object) = value else { return };
+    if ty.special.is_some() {
+        return;
+    }
+    for (name, value) in object {
+        let Some(field) = ty.fields.get(name) else { continue };
+        if field.shape != Shape::One && is_empty(value) {
+            *value = Value::Null;
+        }
+        let ValueType::Message(id) = field.value else { continue };
+        let Some(ty) = types.by_id(id) else { continue };
+        match (field.shape, value) {
+            (Shape::One, value) => forget_empty_in(types, ty, value),
+            (Shape::List, Value::Array(items)) => {
+                items.iter_mut().for_each(|item| forget_empty_in(types, ty, item));
+            }
+            (Shape::Map, Value::Object(entries)) => {
+                entries.values_mut().for_each(|entry| forget_empty_in(types, ty, entry));
+            }
+            (Shape::List | Shape::Map, _) => {}
+        }
+    }
+}
+
 fn canonicalize_type(types: &Types, ty: &Type, value: &mut Value) {
     if let Some(special) = ty.special {
         return canonicalize_special(types, special, value);
@@ -56,10 +87,6 @@ fn canonicalize_field(types: &Types, field: &Field, value: &mut Value) {
         (Shape::One, Value::Null) if field.pointer || field.value == ValueType::Bytes => {}
         (Shape::One, value) => canonicalize_value(types, field.value, value),
         (Shape::List | Shape::Map, _) => {}
-    }
-    // What is stored does not tell an empty list from none.
-    if field.shape != Shape::One && is_empty(value) {
-        *value = Value::Null;
     }
 }
 
