@@ -105,6 +105,9 @@ func (w walker) fields(internal, versioned reflect.Type, at string) []string {
 		if field.Anonymous && tag == "" {
 			if where != "" {
 				where += "/"
+			} else if strings.Contains(field.Type.PkgPath(), "pkg/apis/") {
+				// Messages may show it alone.
+				w.visit(field.Type, own)
 			}
 			fields = append(fields, w.fields(field.Type, own, at+where)...)
 			continue

@@ -47,11 +47,4 @@ impl Registry {
         }
         first
     }
-
-    /// Whether anybody may want to see an object before it is stored.
-    pub(crate) fn has_validators(&self, attributes: &Attributes<'_>) -> bool {
-        let configurations = self.admission.configurations();
-        !(attributes.is_exempt()
-            || configurations.validating.is_empty() && configurations.policies.is_empty())
-    }
 }

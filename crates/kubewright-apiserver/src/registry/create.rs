@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::{
     Presented, Registry, Request, metadata,
-    update::{deduplicate, finalizer_errors, group_kind, kind_errors},
+    strategy::Strategy,
+    update::{deduplicate, group_kind, kind_errors},
 };
 use crate::{
     admission::{Attributes, Options},
@@ -21,6 +22,9 @@ const SUFFIX_LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 const SUFFIX_LENGTH: usize = 5;
 const GENERATED_NAME_LIMIT: usize = 63;
 const GENERATED_NAME_TRIES: usize = 8;
+
+/// How often others may take meanwhile what the server has chosen for an object.
+const ALLOCATION_TRIES: usize = 16;
 
 /// Whether the object has a resource version that the store can read; others are overwritten.
 fn has_version(object: &Value) -> bool {
@@ -55,6 +59,12 @@ impl Registry {
         mut object: Value,
     ) -> Result<Presented, Status> {
         let served = &request.served;
+        if served.writes_as_stored()
+            && let Some(stored) = request.as_stored(&self.catalog())
+        {
+            let created = Box::pin(self.create_tracked(&stored, options, served.store(object))).await?;
+            return Ok(served.represent(created));
+        }
         self.match_namespace(request, &mut object)?;
         request.warnings.extend(metadata::drop_equal_owners(&mut object));
         wipe_system_fields(&mut object);
@@ -78,9 +88,8 @@ impl Registry {
                 metadata::set(&mut object, "name", Some(Value::from(name)));
             }
             let name = metadata::name(&object).to_owned();
+            Strategy::note_creator(served, &mut object, &request.user);
             served.strategy.prepare_create(served, &mut object, &request.warnings);
-            self.validate_create(request, &object)?;
-            served.settle(&mut object);
             let there = match self.commit_new(&attributes, options, &name, object).await? {
                 Ok(created) => return Ok(created),
                 Err(there) => there,
@@ -98,16 +107,19 @@ impl Registry {
         }
     }
 
-    /// Shows a new object to those who validate, and stores it; gives what is there in its place, if something is.
+    /// Checks a new object, shows it to those who validate, and stores it; gives what is there in its place, if something
+    /// is.
     async fn commit_new(
         &self,
         attributes: &Attributes<'_>,
         options: &WriteOptions,
         name: &str,
-        object: Value,
+        mut object: Value,
     ) -> Result<Result<Presented, Arc<Object>>, Status> {
         let request = attributes.request;
-        if !(request.served.strategy.allocates() && self.has_validators(attributes)) {
+        if !request.served.strategy.allocates() {
+            self.validate_create(request, &object)?;
+            request.served.settle(&mut object);
             self.validate(attributes, Some(&object)).await?;
             if request.served.is_converted_by_webhook() && !options.dry_run {
                 let stored = self.to_storage(&request.served, object).await?;
@@ -115,13 +127,19 @@ impl Registry {
             }
             return self.store_new(request, options, name, object);
         }
-        // What the server hands out is shown as well. It is only taken when the object is stored, and may be gone by then.
+        // What the server hands out is checked and shown as well. It is only taken when the object is stored, and may be
+        // gone by then.
+        let mut tries = ALLOCATION_TRIES;
         loop {
+            tries -= 1;
             let mut shown = object.clone();
-            self.allocate(request, name, &mut shown)?;
+            self.allocate(&request.served, &mut shown)?;
+            self.validate_create(request, &shown)?;
+            request.served.settle(&mut shown);
             self.validate(attributes, Some(&shown)).await?;
-            if let Ok(stored) = self.store_new(request, options, name, shown) {
-                return Ok(stored);
+            match self.store_new(request, options, name, shown) {
+                Err(_) if tries > 0 => {}
+                stored => return stored,
             }
         }
     }
@@ -156,7 +174,7 @@ impl Registry {
     ) -> Result<Result<Presented, Arc<Object>>, Status> {
         let served = &request.served;
         let _allocation = self.lock_allocation(served);
-        self.allocate(request, name, &mut object)?;
+        self.allocate(served, &mut object)?;
         // The store refuses it, which a dry run does not reach: such an object comes back with the version it was sent with.
         if !options.dry_run && has_version(&object) {
             return Err(Status::untyped("resourceVersion should not be set on objects to be created"));
@@ -176,13 +194,6 @@ impl Registry {
             Err(CommitError::Exists(there) | CommitError::Modified(there)) => Ok(Err(there)),
             Err(CommitError::Missing) => Err(request.not_found()),
         }
-    }
-
-    /// Hands out what only the server can.
-    pub(super) fn allocate(&self, request: &Request, name: &str, object: &mut Value) -> Result<(), Status> {
-        let served = &request.served;
-        let errors = served.strategy.allocate(object, || self.store.list(&served.bucket));
-        Status::check(&served.definition.group_kind(), name, &errors)
     }
 
     /// An object that is not stored, such as a `Binding` or an `Eviction`, as admission makes it and allows it.
@@ -326,10 +337,14 @@ impl Registry {
             let kind_errors = kind_errors(served, object);
             errors = custom.validate(kind_errors, errors, object, None, false, &request.warnings);
         }
-        errors.extend(finalizer_errors(served, object));
         errors.extend(served.strategy.validate_create(object, &request.warnings));
         if served.custom.is_none() {
-            errors.extend(validation::create(&definition.group, &definition.plural, object));
+            let own = validation::create(&definition.group, &definition.plural, object);
+            // Kinds that do not look at metadata themselves have it looked at when all else is right.
+            if served.strategy.checks_metadata_last(served) && !own.is_empty() {
+                errors = ErrorList::new();
+            }
+            errors.extend(own);
         }
         deduplicate(served, &mut errors);
         Status::check(&group_kind(served, object), metadata::name(object), &errors)?;

@@ -40,6 +40,7 @@ use kubewright_world::{Clock, Random};
 use serde_json::Value;
 
 pub use self::resource::{ResourceDefinition, Resources, Subresource};
+use self::strategy::Refusal;
 pub(crate) use self::{
     delete::Deleted,
     patch::Patch,
@@ -161,6 +162,18 @@ impl Registry {
         served.strategy.allocates().then(lock)
     }
 
+    /// Hands out what only the server can, under the lock for it.
+    fn allocate(&self, served: &Served, object: &mut Value) -> Result<(), Status> {
+        let allocated = served.strategy.allocate(object, || self.store.list(&served.bucket));
+        allocated.map_err(|refusal| match refusal {
+            Refusal::Internal(what) => Status::internal(what),
+            Refusal::Invalid(errors) => {
+                let (kind, name) = (served.definition.group_kind(), metadata::name(object));
+                Status::check(&kind, name, &errors).err().unwrap_or_else(Status::unprocessable)
+            }
+        })
+    }
+
     /// A new uid.
     fn uid(&self) -> Value {
         Value::from(self.random.uid())
@@ -197,6 +210,13 @@ impl Request {
     /// The same request without admission, which has taken place.
     pub(crate) fn admitted(self) -> Self {
         Self { is_admitted_by_others: false, ..self }
+    }
+
+    /// The same request to the version that is stored.
+    fn as_stored(&self, catalog: &Catalog) -> Option<Self> {
+        let definition = &self.served.definition;
+        let served = catalog.by_kind(&self.served.storage_api_version, &definition.kind)?;
+        Some(Self { served: served.clone(), ..self.clone() })
     }
 
     /// The key of the object that the request names.

@@ -100,11 +100,24 @@ impl Patch {
         Ok(new)
     }
 
+    /// The `Scale` that the patch makes of one. `request` is for the subresource as if it were a resource.
+    ///
+    /// # Errors
+    /// If the patch does not apply, or what comes out is no `Scale`.
+    pub(crate) fn apply_to_scale(
+        &self,
+        request: &Request,
+        options: &WriteOptions,
+        scale: &Value,
+    ) -> Result<Value, Status> {
+        decode_patched(request, options, self.edit(request, scale)?)
+    }
+
     /// A value as the patch makes it, without regard to what it is.
     ///
     /// # Errors
     /// If the patch does not apply.
-    pub(crate) fn edit(&self, request: &Request, old: &Value) -> Result<Patched, PatchError> {
+    fn edit(&self, request: &Request, old: &Value) -> Result<Patched, PatchError> {
         match self {
             Self::Json(patch) => json_patch(old, patch),
             Self::Merge(patch) => merge_patch(old, patch),

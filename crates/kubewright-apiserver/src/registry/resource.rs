@@ -79,6 +79,17 @@ impl ResourceDefinition {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
+    /// What to say to who uses the resource, if it should not be used any more.
+    pub(crate) fn deprecation(&self) -> Option<&'static str> {
+        match (self.group.as_str(), self.plural.as_str()) {
+            ("", "componentstatuses") => Some("v1 ComponentStatus is deprecated in v1.19+"),
+            ("", "endpoints") => {
+                Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
+            }
+            _ => None,
+        }
+    }
+
     /// The resource as error messages name it.
     #[must_use]
     pub fn group_resource(&self) -> GroupResource {

@@ -1,6 +1,9 @@
 use serde_json::{Map, Value, json};
 
-use super::{Edit, Registry, Request, metadata, update::View};
+use super::{
+    Edit, Registry, Request, metadata,
+    update::{View, check_name},
+};
 use crate::{
     crd::{Scale, dotted},
     status::{Cause, GroupKind, Status},
@@ -24,25 +27,32 @@ impl Registry {
         Ok(view(&paths, object.value()))
     }
 
-    /// Sets the number of replicas to that of the `Scale` that `make` makes of the current one.
+    /// Sets the number of replicas to that of the `Scale` that `make` makes of the current one. A `Scale` that replaces
+    /// the current one may say which object it means.
     ///
     /// # Errors
-    /// With what `make` refuses, 422 for a number that is none, and what an update of the object refuses.
+    /// With what `make` refuses, 400 for the `Scale` of another object, 422 for a number that is none, and what an update
+    /// of the object refuses.
     pub(crate) async fn update_scale(
         &self,
         request: &Request,
         options: &WriteOptions,
         make: &(dyn Fn(&Value) -> Result<Value, Status> + Sync),
+        is_replacement: bool,
     ) -> Result<Value, Status> {
         let scaling = Scaling { request, paths: paths(request)? };
-        let make = |shown: Option<&Value>| make(shown.unwrap_or(&Value::Null));
+        let make = |shown: Option<&Value>| {
+            let mut scale = make(shown.unwrap_or(&Value::Null))?;
+            check_name(request, &scale)?;
+            self.match_namespace(request, &mut scale)?;
+            Ok(scale)
+        };
         // As with a real server, the field of a custom resource that is scaled has no owner, and that of a built-in
         // kind only if it had one before.
         let current = self.store.get(&request.served.bucket, &request.key());
         let is_owned = current.is_some_and(|object| has_owner(object.value(), &scaling.paths.spec_replicas));
         let tracked = request.served.custom.is_some() || !is_owned;
-        let edit =
-            Edit { make: &make, create_missing: false, tracked, is_replacement: false, view: Some(&scaling) };
+        let edit = Edit { make: &make, create_missing: false, tracked, is_replacement, view: Some(&scaling) };
         let updated = self.update(request, options, &edit).await?;
         Ok(view(&scaling.paths, updated.object.value()))
     }
@@ -76,6 +86,10 @@ impl View for Scaling<'_> {
         let version = metadata::resource_version(scale);
         if !version.is_empty() {
             metadata::set(&mut new, "resourceVersion", Some(Value::from(version)));
+        }
+        let uid = metadata::uid(scale);
+        if !uid.is_empty() {
+            metadata::set(&mut new, "uid", Some(Value::from(uid)));
         }
         Ok(new)
     }

@@ -229,6 +229,21 @@ impl Served {
         }
     }
 
+    /// Whether writes are done in the version that is stored, because this one does not show all that they look at.
+    pub(super) fn writes_as_stored(&self) -> bool {
+        self.view == View::Autoscaling
+    }
+
+    /// What a write in the version that is stored gave, in this version.
+    pub(super) fn represent(&self, stored: Presented) -> Presented {
+        match stored {
+            Presented::Stored(object) => self.present(&object),
+            Presented::Made(value) => {
+                Presented::Made(autoscaling::convert(&value, &self.definition.api_version()))
+            }
+        }
+    }
+
     /// The table that shows objects of this version.
     pub(crate) fn printer(&self) -> &Printer {
         self.printer.get_or_init(|| match &self.custom {

@@ -135,6 +135,15 @@ impl Registry {
             let manager = served.field_manager(&request.subresource);
             new = manager.update(old, new, &options.field_manager, self.clock.now());
         }
+        if served.writes_as_stored()
+            && let Some(stored) = request.as_stored(&self.catalog())
+        {
+            let new = served.store(new);
+            let make = |_: Option<&Value>| Ok(new.clone());
+            let edit = Edit { make: &make, create_missing: false, tracked: true, ..*edit };
+            let updated = Box::pin(self.replace(&stored, options, current, current.value(), &edit)).await?;
+            return Ok(updated.map(|updated| served.represent(updated)));
+        }
         if edit.view.is_none() {
             new = self.mutate_object(&attributes, new).await?;
             self.match_namespace(request, &mut new)?;
@@ -147,8 +156,12 @@ impl Registry {
         }
         match request.subresource.as_str() {
             "" | "scale" => served.strategy.prepare_update(served, &mut new, old),
-            "status" => served.strategy.prepare_status_update(&mut new, old),
-            subresource => strategy::prepare_subresource_update(subresource, &mut new, old),
+            "status" => served.strategy.prepare_status_update(served, &mut new, old, &self.now()),
+            subresource => strategy::prepare_subresource_update(subresource, &mut new, old, &self.now()),
+        }
+        if request.subresource.is_empty() {
+            // It is only taken when the object is stored.
+            self.allocate(served, &mut new)?;
         }
         let errors = validate_update(request, &new, old);
         Status::check(&group_kind(served, &new), metadata::name(&new), &errors)?;
@@ -157,15 +170,15 @@ impl Registry {
             let warnings = validation::warnings(&definition.group, &definition.plural, &new, Some(old));
             request.warnings.extend(warnings);
         }
-        self.check_escalation(request, &new, Some(old))?;
-        let has_allocated =
-            request.subresource.is_empty() && served.strategy.allocates() && self.has_validators(&attributes);
-        if has_allocated {
-            self.allocate(request, &request.name, &mut new)?;
+        if request.subresource == "status" {
+            let definition = &served.definition;
+            let warnings = validation::status_warnings(&definition.group, &definition.plural, &new);
+            request.warnings.extend(warnings);
         }
+        self.check_escalation(request, &new, Some(old))?;
         let shown_new = edit.view.map(|view| view.show(&new));
         self.validate(&attributes, Some(shown_new.as_ref().unwrap_or(&new))).await?;
-        let stored = self.store_changed(request, options, current, old, new, has_allocated)?;
+        let stored = self.store_changed(request, options, current, old, new)?;
         match stored {
             Changed::Stored(object) => self.present(served, &object).await.map(Some),
             Changed::Made(object) => Ok(Some(Presented::Made(object))),
@@ -180,8 +193,7 @@ impl Registry {
         }
     }
 
-    /// Stores a changed object. `has_allocated` tells whether it has what the server hands out, which may have been taken
-    /// meanwhile.
+    /// Stores a changed object. What the server has handed out may have been taken meanwhile.
     fn store_changed(
         &self,
         request: &Request,
@@ -189,16 +201,12 @@ impl Registry {
         current: &Arc<Object>,
         old: &Value,
         mut new: Value,
-        has_allocated: bool,
     ) -> Result<Changed, Status> {
         let served = &request.served;
         let allocates = request.subresource.is_empty();
         let _allocation = if allocates { self.lock_allocation(served) } else { None };
-        if allocates {
-            match self.allocate(request, &request.name, &mut new) {
-                Err(_) if has_allocated => return Ok(Changed::Meanwhile),
-                result => result?,
-            }
+        if allocates && self.allocate(served, &mut new).is_err() {
+            return Ok(Changed::Meanwhile);
         }
         served.settle(&mut new);
         let new = keep_times_if_unchanged(old, new);
@@ -298,7 +306,7 @@ fn check_version(request: &Request, old: &Value, new: &mut Value) -> Result<(), 
 }
 
 /// Refuses an object that does not have the name of the request.
-fn check_name(request: &Request, object: &Value) -> Result<(), Status> {
+pub(super) fn check_name(request: &Request, object: &Value) -> Result<(), Status> {
     let name = metadata::name(object);
     if name.is_empty() {
         return Err(Status::bad_request(format!(
@@ -341,24 +349,6 @@ pub(super) fn group_kind(served: &Served, object: &Value) -> GroupKind {
     let text = |field| object.get(field).and_then(Value::as_str).unwrap_or_default();
     let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group);
     GroupKind::new(group, text("kind"))
-}
-
-/// What is wrong with the finalizers of an object of kube-apiserver itself, where only few may be unqualified.
-pub(super) fn finalizer_errors(served: &Served, object: &Value) -> ErrorList {
-    const STANDARD: [&str; 3] = ["foregroundDeletion", "kubernetes", "orphan"];
-    let mut errors = ErrorList::new();
-    let group = served.definition.group.as_str();
-    if served.custom.is_some() || matches!(group, "admissionregistration.k8s.io" | "apiextensions.k8s.io") {
-        return errors;
-    }
-    let path = FieldPath::new("metadata").child("finalizers");
-    for (index, finalizer) in metadata::finalizers(object).into_iter().enumerate() {
-        if !finalizer.contains('/') && !STANDARD.contains(&finalizer) {
-            let detail = "name is neither a standard finalizer name nor is it fully qualified";
-            errors.push(FieldError::invalid(&path.index(index), finalizer, detail));
-        }
-    }
-    errors
 }
 
 /// Says nothing twice of an object of kube-apiserver itself. Extensions and aggregation have servers of their own, which
@@ -418,7 +408,6 @@ fn validate_update(request: &Request, new: &Value, old: &Value) -> ErrorList {
                 &FieldPath::new("metadata"),
             ));
         }
-        errors.extend(finalizer_errors(served, new));
     }
     if let Some(custom) = &served.custom {
         request.warnings.extend(names::finalizer_warnings(meta(new), Some(meta(old))));

@@ -8,7 +8,7 @@ pub mod canonical;
 mod load;
 pub mod quantity;
 pub mod strict;
-mod syntax;
+pub(crate) mod syntax;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};

@@ -1,9 +1,16 @@
 //! Go's words for JSON that does not parse. Clients and tests know them.
 
 /// What Go says of the place where `error` found broken JSON in `text`.
-pub(super) fn message(text: &[u8], error: &serde_json::Error) -> String {
+pub(crate) fn message(text: &[u8], error: &serde_json::Error) -> String {
     if error.is_eof() {
-        return "unexpected end of JSON input".to_owned();
+        // Go finds the end of a literal by the blank that it reads behind the text.
+        let in_value = error.to_string().starts_with("EOF while parsing a value");
+        return match expected_in_literal(text).filter(|_| in_value) {
+            Some((literal, next)) => {
+                format!("invalid character ' ' in literal {literal} (expecting '{next}')")
+            }
+            None => "unexpected end of JSON input".to_owned(),
+        };
     }
     let (place, at) = place(text, error);
     match at {
@@ -53,6 +60,14 @@ fn place(text: &[u8], error: &serde_json::Error) -> (&'static str, Option<char>)
     (place, here)
 }
 
+/// The literal that the text ends within, and the character that should follow.
+fn expected_in_literal(text: &[u8]) -> Option<(&'static str, char)> {
+    let start = text.iter().rposition(|byte| !byte.is_ascii_lowercase()).map_or(0, |at| at + 1);
+    let word = std::str::from_utf8(text.get(start..)?).ok().filter(|word| !word.is_empty())?;
+    let literal = ["null", "true", "false"].into_iter().find(|literal| literal.starts_with(word))?;
+    Some((literal, literal.chars().nth(word.len())?))
+}
+
 fn go_char(c: char) -> String {
     match c {
         '\'' => r"'\''".to_owned(),
@@ -74,6 +89,9 @@ mod tests {
         for (text, want) in [
             ("", "unexpected end of JSON input"),
             ("{", "unexpected end of JSON input"),
+            ("nul", "invalid character ' ' in literal null (expecting 'l')"),
+            (r#"{"a":f"#, "invalid character ' ' in literal false (expecting 'a')"),
+            (r#"{"n"#, "unexpected end of JSON input"),
             (r#"{"a":1"#, "unexpected end of JSON input"),
             (r#"{"a":}"#, "invalid character '}' looking for beginning of value"),
             (r#"{"a" 1}"#, "invalid character '1' after object key"),

@@ -192,6 +192,12 @@ impl Field<'_> {
         self.push(FieldError::duplicate(&self.path(), value));
     }
 
+    /// [`Field::duplicate`] with the value as one of an internal type of Kubernetes.
+    pub(crate) fn duplicate_as(self, shape: &str) {
+        let error = FieldError::duplicate(&self.path(), self.value.clone());
+        self.push(error.shown_as(shape::show(shape, self.value)));
+    }
+
     /// `Not found: <value>`.
     pub(crate) fn not_found(self, value: impl Into<Value>) {
         self.push(FieldError::not_found(&self.path(), value));
@@ -223,6 +229,13 @@ impl Field<'_> {
     /// `Too long: may not be more than <max> bytes`.
     pub(crate) fn too_long(self, max: i64) {
         self.push(FieldError::too_long(&self.path(), max));
+    }
+
+    /// `Too long: may not be more than <max> characters`.
+    pub(crate) fn too_long_characters(self, max: i64) {
+        let mut error = FieldError::too_long(&self.path(), max);
+        error.detail = error.detail.replace("byte", "character");
+        self.push(error);
     }
 
     /// `Too many: <actual>: must have at most <max> items`.

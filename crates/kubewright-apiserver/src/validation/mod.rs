@@ -9,19 +9,37 @@
 //! field's [`Report`] and return nothing, or what later checks need. Objects come in their canonical form, with
 //! defaults.
 
+mod address;
 mod admission_registration;
+mod api_service;
 mod apps;
+mod autoscaling;
 mod batch;
+mod certificates;
+mod cidr;
+mod conditions;
+mod coordination;
 mod core;
+mod devices;
+mod diff;
+mod discovery;
 mod field;
 mod file_path;
+mod flow_control;
 mod ip;
+mod metadata;
+mod networking;
+mod policy;
 mod port;
 mod quantity;
+mod rbac;
 mod report;
+mod runtime_class;
+mod scheduling;
 mod selector;
 mod shape;
 mod signer;
+mod storage;
 
 use kubewright_schema::ErrorList;
 use serde_json::Value;
@@ -36,11 +54,26 @@ pub(crate) use self::{
 pub(crate) fn create(group: &str, plural: &str, object: &Value) -> ErrorList {
     let report = Report::default();
     let object = Field::root(object, &report);
+    metadata::check_finalizers(group, plural, object);
     match group {
         "" => core::create(plural, object),
         "admissionregistration.k8s.io" => admission_registration::create(plural, object),
+        "apiregistration.k8s.io" => api_service::validate(object),
         "apps" => apps::create(plural, object),
+        "autoscaling" => autoscaling::create(object),
         "batch" => batch::create(plural, object),
+        "certificates.k8s.io" => certificates::create(plural, object),
+        "coordination.k8s.io" => coordination::validate(object),
+        "discovery.k8s.io" => discovery::create(object),
+        "events.k8s.io" => core::create_event(object, false),
+        "flowcontrol.apiserver.k8s.io" => flow_control::create(plural, object),
+        "networking.k8s.io" => networking::create(plural, object),
+        "node.k8s.io" => runtime_class::create(object),
+        "policy" => policy::create(plural, object),
+        "rbac.authorization.k8s.io" => rbac::create(plural, object),
+        "resource.k8s.io" => devices::create(plural, object),
+        "scheduling.k8s.io" => scheduling::create(object),
+        "storage.k8s.io" => storage::create(plural, object),
         _ => {}
     }
     report.into_errors()
@@ -50,11 +83,27 @@ pub(crate) fn create(group: &str, plural: &str, object: &Value) -> ErrorList {
 pub(crate) fn update(group: &str, plural: &str, subresource: &str, new: &Value, old: &Value) -> ErrorList {
     let (report, unused) = (Report::default(), Report::default());
     let (new, old) = (Field::root(new, &report), Field::root(old, &unused));
+    metadata::check_again(group, plural, subresource, new);
+    metadata::check_finalizers(group, plural, new);
     match group {
         "" => core::update(plural, subresource, new, old),
         "admissionregistration.k8s.io" => admission_registration::update(plural, subresource, new),
+        "apiregistration.k8s.io" => api_service::update(subresource, new),
         "apps" => apps::update(plural, subresource, new, old),
+        "autoscaling" => autoscaling::update(subresource, new, old),
         "batch" => batch::update(plural, subresource, new, old),
+        "certificates.k8s.io" => certificates::update(plural, subresource, new, old),
+        "coordination.k8s.io" => coordination::validate(new),
+        "discovery.k8s.io" => discovery::update(new, old),
+        "events.k8s.io" => core::update_event(new, old, false),
+        "flowcontrol.apiserver.k8s.io" => flow_control::update(plural, subresource, new),
+        "networking.k8s.io" => networking::update(plural, subresource, new, old),
+        "node.k8s.io" => runtime_class::update(new, old),
+        "policy" => policy::update(plural, subresource, new),
+        "rbac.authorization.k8s.io" => rbac::update(plural, new, old),
+        "resource.k8s.io" => devices::update(plural, subresource, new, old),
+        "scheduling.k8s.io" => scheduling::update(new, old),
+        "storage.k8s.io" => storage::update(plural, subresource, new, old),
         _ => {}
     }
     report.into_errors()
@@ -75,6 +124,29 @@ pub(crate) fn warnings(group: &str, plural: &str, object: &Value, old: Option<&V
         "" => core::warnings(plural, object, old),
         "apps" => apps::warnings(plural, object, old),
         "batch" => batch::warnings(plural, object, old),
+        "discovery.k8s.io" => discovery::warnings(object, old.is_none()),
+        "networking.k8s.io" => networking::warnings(plural, object, old.is_none()),
+        "node.k8s.io" => runtime_class::warnings(object),
+        "storage.k8s.io" => storage::warnings(plural, object, old),
         _ => Vec::new(),
     }
+}
+
+/// What the client should know about a status that is fine.
+pub(crate) fn status_warnings(group: &str, plural: &str, object: &Value) -> Vec<String> {
+    let report = Report::default();
+    match (group, plural) {
+        ("", "services") | ("networking.k8s.io", "ingresses") => {
+            core::ingress_warnings(Field::root(object, &report))
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What is wrong with what a service says of its addresses. It is asked before any are handed out.
+pub(crate) fn service_addresses(service: &Value, old: Option<&Value>) -> ErrorList {
+    let (report, unused) = (Report::default(), Report::default());
+    let spec = |service, report| Field::root(service, report).child("spec");
+    core::check_cluster_ips(spec(service, &report), old.map(|old| spec(old, &unused)));
+    report.into_errors()
 }

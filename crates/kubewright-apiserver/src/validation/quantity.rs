@@ -37,6 +37,12 @@ impl Quantity {
         self.nanos / NANO + rest * self.nanos.signum()
     }
 
+    /// How many times the other one it is.
+    #[allow(clippy::cast_precision_loss)] // The message that shows it is as imprecise.
+    pub(crate) fn ratio(self, other: Self) -> f64 {
+        self.nanos as f64 / other.nanos as f64
+    }
+
     /// Whether it is a whole number, as far as thousandths tell.
     pub(crate) fn is_integer(self) -> bool {
         // Thousandths, rounded away from zero.

@@ -19,6 +19,38 @@ pub(super) fn show(shape: &str, value: &Value) -> String {
     out
 }
 
+/// A value as [`show`] does it, over several lines, indented by one blank each.
+pub(super) fn show_lines(shape: &str, value: &Value) -> String {
+    let line = show(shape, value);
+    let mut out = String::with_capacity(2 * line.len());
+    let (mut depth, mut in_text, mut is_escaped) = (0, false, false);
+    let mut last = ' ';
+    for char in line.chars() {
+        let breaks_before = match char {
+            _ if in_text => false,
+            '}' | ']' => {
+                depth -= 1;
+                !matches!(last, '{' | '[')
+            }
+            _ => matches!(last, '{' | '[' | ','),
+        };
+        if breaks_before {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', depth));
+        }
+        out.push(char);
+        match char {
+            '"' if !is_escaped => in_text = !in_text,
+            '{' | '[' if !in_text => depth += 1,
+            ':' if !in_text => out.push(' '),
+            _ => {}
+        }
+        is_escaped = in_text && char == '\\' && !is_escaped;
+        last = if in_text { ' ' } else { char };
+    }
+    out
+}
+
 fn write(shape: &str, value: &Value, out: &mut String) {
     if let Some(inner) = shape.strip_prefix('*') {
         match value {
@@ -119,6 +151,15 @@ mod tests {
         assert_eq!(
             show("meta.LabelSelector", &json!({"matchLabels": {"a": "b"}})),
             r#"{"matchLabels":{"a":"b"}}"#
+        );
+    }
+
+    #[test]
+    fn values_over_several_lines_are_indented() {
+        let resources = json!({"limits": {"a,\"[": "1"}, "requests": {}});
+        assert_eq!(
+            show_lines("core.VolumeResourceRequirements", &resources),
+            "{\n \"Limits\": {\n  \"a,\\\"[\": \"1\"\n },\n \"Requests\": {}\n}"
         );
     }
 }

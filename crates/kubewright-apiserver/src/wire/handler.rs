@@ -128,6 +128,7 @@ impl Handler {
             warnings.extend([warning]);
         }
         check_verb(&served, &info, &parts.method)?;
+        warnings.extend(served.definition.deprecation().map(str::to_owned));
         let accept = parts.headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
         if served.custom.is_none() {
             Accepted::check_types(accept, matches!(info.verb.as_str(), "list" | "watch"))?;
@@ -360,18 +361,21 @@ impl Call<'_> {
     }
 
     async fn scale(&self) -> Result<Response<ApiBody>, Status> {
+        let kind = self.request.served.below("scale").ok_or_else(Status::no_such_resource)?;
         let scale = match self.info.verb.as_str() {
             "get" => self.registry.scale(&self.request).await?,
             "update" => {
                 let options = self.write_options("UpdateOptions", false)?;
-                let scale = decode::document(&self.body, self.content_type(), None)?;
-                self.registry.update_scale(&self.request, &options, &|_| Ok(scale.clone())).await?
+                let scale = self.decode_as(&kind, &options)?;
+                self.registry.update_scale(&self.request, &options, &|_| Ok(scale.clone()), true).await?
             }
             _ => {
-                let patch = Patch::parse(self.content_type(), &self.body, true)?;
+                let is_custom = self.request.served.custom.is_some();
+                let patch = Patch::parse(self.content_type(), &self.body, is_custom)?;
                 let options = self.write_options("PatchOptions", patch.is_apply())?;
-                let make = |scale: &Value| Ok(patch.edit(&self.request, scale)?.value);
-                self.registry.update_scale(&self.request, &options, &make).await?
+                let request = Request { served: kind.into(), ..self.request.clone() };
+                let make = |scale: &Value| patch.apply_to_scale(&request, &options, scale);
+                self.registry.update_scale(&self.request, &options, &make, false).await?
             }
         };
         Ok(self.writer.object(StatusCode::OK, &Presented::Made(scale)))

@@ -20,5 +20,5 @@ pub use meta::{
 pub use selector::validate_label_selector;
 pub use syntax::{
     NameRule, api_version_problem, config_map_key, dns1035_label, dns1123_label, dns1123_subdomain,
-    label_key, label_value, path_segment_name, path_segment_prefix,
+    label_key, label_value, path_segment_name, path_segment_prefix, wildcard_dns1123_subdomain,
 };

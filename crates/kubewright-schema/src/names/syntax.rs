@@ -6,6 +6,8 @@ const LABEL_TEXT: &str = "a lowercase RFC 1123 label must consist of lower case 
 const SUBDOMAIN_FORMAT: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
 const SUBDOMAIN_TEXT: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' \
      or '.', and must start and end with an alphanumeric character";
+const WILDCARD_TEXT: &str = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, \
+     which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character";
 const DNS1035_FORMAT: &str = "[a-z]([-a-z0-9]*[a-z0-9])?";
 const DNS1035_TEXT: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an \
      alphabetic character, and end with an alphanumeric character";
@@ -84,6 +86,18 @@ pub fn dns1123_label(value: &str) -> Vec<String> {
 /// A subdomain of DNS as RFC 1123 has it: `example.com`.
 pub fn dns1123_subdomain(value: &str) -> Vec<String> {
     subdomain(value, too_many_characters)
+}
+
+/// A subdomain of DNS with a wildcard before it: `*.example.com`.
+pub fn wildcard_dns1123_subdomain(value: &str) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if value.len() > SUBDOMAIN_LENGTH {
+        reasons.push(too_many_characters(SUBDOMAIN_LENGTH));
+    }
+    if !value.strip_prefix("*.").is_some_and(is_subdomain) {
+        reasons.push(mismatch(WILDCARD_TEXT, &format!(r"\*\.{SUBDOMAIN_FORMAT}"), &["*.example.com"]));
+    }
+    reasons
 }
 
 /// A label of DNS as RFC 1035 has it, which starts with a letter: `my-name`, `abc-123`.

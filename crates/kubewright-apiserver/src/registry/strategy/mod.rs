@@ -1,18 +1,20 @@
 //! How kinds differ: what the server sets on create, what an update may not change, how a delete proceeds.
 
 mod feature_gates;
+mod fields;
 mod namespace;
 mod pod;
-mod rules;
 mod secret;
 mod service;
+mod status;
 mod workload;
 
 use kubewright_schema::{ErrorList, crd as definition, names::NameRule};
 use serde_json::{Map, Value, json};
 
+pub(super) use self::service::Refusal;
 use super::{Request, Served, Warnings, metadata};
-use crate::{crd, status::Status, store::Listing};
+use crate::{crd, status::Status, store::Listing, user::User};
 
 /// The behaviour of a kind in the places where verbs ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +71,10 @@ impl Strategy {
     pub(super) fn name_rule(self, served: &Served) -> Option<NameRule> {
         match (served.definition.group.as_str(), served.definition.plural.as_str()) {
             ("", "namespaces" | "services") | ("apps", "statefulsets") => Some(NameRule::DnsLabel),
-            ("rbac.authorization.k8s.io" | "apiregistration.k8s.io", _) => Some(NameRule::PathSegment),
+            ("rbac.authorization.k8s.io" | "apiregistration.k8s.io" | "policy", _)
+            | ("", "events")
+            | ("certificates.k8s.io", "certificatesigningrequests" | "clustertrustbundles")
+            | ("networking.k8s.io", "ipaddresses") => Some(NameRule::PathSegment),
             _ if self == Self::Crd => None,
             _ => Some(NameRule::DnsSubdomain),
         }
@@ -82,6 +87,14 @@ impl Strategy {
         }
     }
 
+    /// Whether the metadata of a new object is looked at when nothing else is wrong with it.
+    pub(super) fn checks_metadata_last(self, served: &Served) -> bool {
+        matches!(
+            (served.definition.group.as_str(), served.definition.plural.as_str()),
+            ("policy", _) | ("", "events")
+        )
+    }
+
     /// Brings a new object into its first state.
     pub(super) fn prepare_create(self, served: &Served, object: &mut Value, warnings: &Warnings) {
         match self {
@@ -92,7 +105,7 @@ impl Strategy {
             }
             Self::Crd => crd::prepare_create(object),
             _ => {
-                if served.definition.subresource("status").is_some() {
+                if served.definition.subresource("status").is_some() && !fields::keeps_first_status(served) {
                     let status = first_status(&served.definition.group, &served.definition.plural);
                     metadata::as_map(object).insert("status".to_owned(), status);
                 }
@@ -105,11 +118,16 @@ impl Strategy {
             Self::Job => workload::prepare_job(object),
             Self::DaemonSet => workload::count_template(object, None),
             Self::Secret => secret::prepare(object),
-            _ => {}
+            _ => fields::prepare_create(served, object),
         }
         let generation = served.definition.generation.then(|| Value::from(1));
         metadata::set(object, "generation", generation);
         served.canonicalize(object);
+    }
+
+    /// Notes in a new object who has made it, if the kind says so.
+    pub(super) fn note_creator(served: &Served, object: &mut Value, user: &User) {
+        fields::note_creator(served, object, user);
     }
 
     /// Takes back what an update of the object itself may not change silently, and counts the generation.
@@ -123,18 +141,18 @@ impl Strategy {
         match self {
             Self::Namespace => namespace::prepare_update(object, old),
             Self::Secret => secret::prepare(object),
-            Self::Service => service::keep_allocated(object, old),
+            Self::Service => service::prepare_update(object, old),
             Self::DaemonSet => workload::count_template(object, Some(old)),
             Self::Crd => crd::prepare_update(object, old),
-            _ => {}
+            _ => fields::prepare_update(served, object, old),
         }
-        if served.definition.generation && self.differs(served, object, old) {
+        if fields::counts_changes(served) && self.differs(served, object, old) {
             metadata::set(object, "generation", Some(Value::from(metadata::generation(old) + 1)));
         }
     }
 
     /// Lets an update of the status change nothing but that.
-    pub(super) fn prepare_status_update(self, object: &mut Value, old: &Value) {
+    pub(super) fn prepare_status_update(self, served: &Served, object: &mut Value, old: &Value, now: &Value) {
         let status = object.get("status").cloned();
         let mut new = old.clone();
         {
@@ -150,10 +168,8 @@ impl Strategy {
             // Built-in kinds take metadata along, within what any update may change of it.
             let metadata = object.get("metadata").cloned().unwrap_or_default();
             metadata::as_map(&mut new).insert("metadata".to_owned(), metadata);
-            metadata::restore(&mut new, old, &["ownerReferences", "deletionTimestamp"]);
-            if self == Self::Deployment {
-                metadata::restore(&mut new, old, &["labels"]);
-            }
+            status::restore_metadata(self, served, &mut new, old);
+            status::note_times(served, &mut new, old, now);
             if self == Self::Pod {
                 pod::prepare_status_update(&mut new, old);
             }
@@ -168,10 +184,6 @@ impl Strategy {
                 warnings.extend(definition::crd_warnings(object, None));
                 definition::validate_crd(object)
             }
-            Self::Secret => secret::validate(object),
-            Self::Service => service::validate(object),
-            Self::Role | Self::ClusterRole => rules::validate_role(object, self == Self::ClusterRole),
-            Self::Event => rules::validate_event(object),
             _ => ErrorList::new(),
         }
     }
@@ -183,11 +195,6 @@ impl Strategy {
                 warnings.extend(definition::crd_warnings(object, Some(old)));
                 definition::validate_crd_update(object, old)
             }
-            Self::RoleBinding => rules::validate_binding_update(object, old),
-            Self::Role | Self::ClusterRole => rules::validate_role(object, self == Self::ClusterRole),
-            Self::Service => service::validate_update(object, old),
-            Self::ConfigMap => secret::immutable_data(object, old),
-            Self::Secret => secret::validate_update(object, old),
             _ => ErrorList::new(),
         }
     }
@@ -197,16 +204,10 @@ impl Strategy {
         self == Self::Service
     }
 
-    /// Hands out what only the server can: it is asked last, when nothing else is wrong with the object. `all` are the
-    /// objects of the kind, which stay as they are until the object is stored.
-    pub(super) fn allocate(self, object: &mut Value, all: impl FnOnce() -> Listing) -> ErrorList {
-        let mut errors = ErrorList::new();
-        if self.allocates()
-            && let Err(error) = service::allocate(object, &all())
-        {
-            errors.push(error);
-        }
-        errors
+    /// Hands out what only the server can. `all` are the objects of the kind, which stay as they are until the object
+    /// is stored.
+    pub(super) fn allocate(self, object: &mut Value, all: impl FnOnce() -> Listing) -> Result<(), Refusal> {
+        if self.allocates() { service::allocate(object, &all()) } else { Ok(()) }
     }
 
     /// What is wrong with a change of the status beyond its metadata.
@@ -281,13 +282,16 @@ impl Strategy {
             .filter(is_desired)
             .any(|name| new_fields.get(name) != old_fields.get(name));
         desired_differs
-            || (self == Self::Deployment
-                && metadata::get(new, "annotations") != metadata::get(old, "annotations"))
+            || fields::desired_metadata(served)
+                .is_some_and(|field| metadata::get(new, field) != metadata::get(old, field))
     }
 }
 
 /// Lets an update of a subresource change nothing but what that is for.
-pub(super) fn prepare_subresource_update(subresource: &str, object: &mut Value, old: &Value) {
+pub(super) fn prepare_subresource_update(subresource: &str, object: &mut Value, old: &Value, now: &Value) {
+    if subresource == "approval" {
+        return status::prepare_approval(object, old, now);
+    }
     if subresource == "resize" {
         pod::prepare_resize(object, old);
         return pod::count_generation(object, old);
@@ -296,7 +300,6 @@ pub(super) fn prepare_subresource_update(subresource: &str, object: &mut Value, 
     let place = match subresource {
         "finalize" => "/spec/finalizers",
         "ephemeralcontainers" => "/spec/ephemeralContainers",
-        "approval" => "/status/conditions",
         // A binding changes the node and a condition.
         _ => "",
     };

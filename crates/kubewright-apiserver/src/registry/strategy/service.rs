@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    net::{IpAddr, Ipv4Addr},
+    net::Ipv4Addr,
     ops::RangeInclusive,
 };
 
@@ -10,7 +10,7 @@ use kubewright_schema::{ErrorList, FieldError, FieldPath};
 use serde_json::{Map, Value, json};
 
 use super::{items, text};
-use crate::{registry::metadata, store::Listing};
+use crate::{registry::metadata, store::Listing, validation};
 
 /// The addresses of services: 10.96.0.0/12 without its first and its last one.
 const ADDRESSES: RangeInclusive<u32> =
@@ -22,246 +22,377 @@ const FIRST_ADDRESS: u32 = u32::from_be_bytes([10, 96, 0, 10]);
 /// The ports of nodes.
 const NODE_PORTS: RangeInclusive<i64> = 30000..=32767;
 
-pub(super) fn validate(service: &Value) -> ErrorList {
-    let spec = &service["spec"];
-    let path = FieldPath::new("spec");
-    let mut errors = ErrorList::new();
-    let is_external = text(spec, "type") == "ExternalName";
-    let ports = items(&spec["ports"]);
-    if ports.is_empty() && !is_external && text(spec, "clusterIP") != "None" {
-        errors.push(FieldError::required(&path.child("ports"), ""));
-    }
-    if is_external && text(spec, "externalName").is_empty() {
-        errors.push(FieldError::required(&path.child("externalName"), ""));
-    }
-    let mut names = BTreeSet::new();
-    for (index, port) in ports.iter().enumerate() {
-        let path = path.child("ports").index(index);
-        for field in ["port", "targetPort"] {
-            if let Some(number) = port[field].as_i64().filter(|number| !(1..=65535).contains(number)) {
-                let detail = "must be between 1 and 65535, inclusive";
-                errors.push(FieldError::invalid(&path.child(field), number, detail));
-            }
-        }
-        let name = text(port, "name");
-        if name.is_empty() && ports.len() > 1 {
-            errors.push(FieldError::required(&path.child("name"), ""));
-        } else if !name.is_empty() && !names.insert(name) {
-            errors.push(FieldError::duplicate(&path.child("name"), name));
-        }
-    }
-    if !is_external {
-        errors.extend(validate_address(spec));
-    }
-    let kind = text(spec, "type");
-    if !matches!(kind, "ClusterIP" | "NodePort" | "LoadBalancer" | "ExternalName") {
-        let supported = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
-        errors.push(FieldError::not_supported(&path.child("type"), kind, &supported));
-    }
-    errors
+/// What was wrong with what a service wants, or the server has no more of.
+#[derive(Debug)]
+pub(in crate::registry) enum Refusal {
+    Invalid(ErrorList),
+    /// The message of an internal error.
+    Internal(String),
 }
 
-/// What is wrong with the address that a service wants.
-fn validate_address(spec: &Value) -> Option<FieldError> {
-    let first = items(&spec["clusterIPs"]).first().and_then(Value::as_str);
-    let wanted = first.unwrap_or_else(|| text(spec, "clusterIP"));
-    if matches!(wanted, "" | "None") {
-        return None;
-    }
-    let without_zeros = || {
-        let parts = wanted.split('.').map(|part| match part.trim_start_matches('0') {
-            "" if !part.is_empty() => "0",
-            part => part,
-        });
-        parts.collect::<Vec<_>>().join(".")
-    };
-    let path = FieldPath::new("spec").child("clusterIPs").index(0);
-    match wanted.parse() {
-        Ok(IpAddr::V4(_)) => None,
-        Ok(IpAddr::V6(ip)) if ip.to_ipv4_mapped().is_some() => {
-            Some(FieldError::invalid(&path, wanted, "must not be an IPv4-mapped IPv6 address"))
-        }
-        Ok(IpAddr::V6(_)) => {
-            Some(FieldError::invalid(&path, json!([wanted]), "IPv6 is not configured on this cluster"))
-        }
-        Err(_) if without_zeros().parse::<Ipv4Addr>().is_ok() => {
-            Some(FieldError::invalid(&path, wanted, "must not have leading 0s"))
-        }
-        Err(_) => {
-            let detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
-            Some(FieldError::invalid(&path, wanted, detail))
-        }
+impl From<FieldError> for Refusal {
+    fn from(error: FieldError) -> Self {
+        let mut errors = ErrorList::new();
+        errors.push(error);
+        Self::Invalid(errors)
     }
 }
 
-pub(super) fn validate_update(service: &Value, old: &Value) -> ErrorList {
-    let mut errors = validate(service);
-    let is_external = |service: &Value| text(&service["spec"], "type") == "ExternalName";
-    let ips = &service["spec"]["clusterIPs"];
-    let old_ips = &old["spec"]["clusterIPs"];
-    if !is_external(service)
-        && !is_external(old)
-        && !old_ips.is_null()
-        && ips[0] != old_ips[0]
-        // What is no address is not told to stay another one.
-        && validate_address(&service["spec"]).is_none()
-    {
-        let path = FieldPath::new("spec").child("clusterIPs").index(0);
-        errors.push(FieldError::invalid(&path, ips.clone(), "may not change once set"));
-    }
-    errors
-}
-
-/// Takes over what was handed out before and a client that replaces the service does not know.
-pub(super) fn keep_allocated(service: &mut Value, old: &Value) {
-    let kind = |service: &Value| text(&service["spec"], "type").to_owned();
-    drop_of_other_type(service, old);
-    if kind(service) == "ExternalName" || kind(old) == "ExternalName" {
-        return;
-    }
-    let old_ports = items(&old["spec"]["ports"]).to_vec();
+/// Takes over what was handed out before and a client that replaces the service does not know, and drops what the
+/// type that it has now does not need, unless the client has just set it.
+pub(super) fn prepare_update(service: &mut Value, old: &Value) {
+    let (is_name, was_name) = (is_name(service), is_name(old));
     let spec = metadata::child(metadata::as_map(service), "spec");
-    let has_ip = spec.get("clusterIP").and_then(Value::as_str).is_some_and(|ip| !ip.is_empty());
-    let has_ips = spec.get("clusterIPs").and_then(Value::as_array).is_some_and(|ips| !ips.is_empty());
-    // Who changes the one field means both.
-    let is_new = has_ip
-        && spec.get("clusterIP") != old["spec"].get("clusterIP")
-        && spec.get("clusterIPs") == old["spec"].get("clusterIPs");
-    if has_ip && (!has_ips || is_new) {
-        let ip = spec.get("clusterIP").cloned().unwrap_or_default();
-        spec.insert("clusterIPs".to_owned(), json!([ip]));
-    }
-    for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "healthCheckNodePort"] {
-        let is_empty = match spec.get(field) {
-            None | Some(Value::Null) => true,
-            Some(Value::String(text)) => text.is_empty(),
-            Some(Value::Array(values)) => values.is_empty(),
-            Some(_) => false,
-        };
-        if is_empty && let Some(value) = old["spec"].get(field) {
-            spec.insert(field.to_owned(), value.clone());
+    let old_spec = &old["spec"];
+    if !is_name && !was_name {
+        if spec_text(spec, "clusterIP").is_empty() {
+            keep(spec, old_spec, "clusterIP");
+        }
+        if spec.get("clusterIPs").is_none_or(|ips| items(ips).is_empty()) {
+            keep(spec, old_spec, "clusterIPs");
         }
     }
-    let wants_node_ports =
-        matches!(spec.get("type").and_then(Value::as_str), Some("NodePort" | "LoadBalancer"));
-    for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
-        let same =
-            old_ports.iter().find(|old| old["port"] == port["port"] && old["protocol"] == port["protocol"]);
-        if wants_node_ports
-            && port["nodePort"].as_i64().unwrap_or_default() == 0
-            && let Some(node_port) = same.and_then(|old| old["nodePort"].as_i64()).filter(|port| *port > 0)
+    let (needs_ports, needed_ports) =
+        (has_node_ports(spec_text(spec, "type")), has_node_ports(text(old_spec, "type")));
+    if needs_ports && needed_ports {
+        keep_node_ports(spec, old_spec);
+    }
+    let (needs_health, needed_health) =
+        (needs_health_check(spec), spec_of(old).is_some_and(needs_health_check));
+    if needs_health && needed_health && health_check_port(spec) == 0 {
+        keep(spec, old_spec, "healthCheckNodePort");
+    }
+    normalize_ips(spec, Some(old_spec));
+    if is_name && !was_name {
+        if same(spec, old_spec, "clusterIP") && same(spec, old_spec, "clusterIPs") {
+            spec.remove("clusterIP");
+            spec.remove("clusterIPs");
+        }
+        drop_same(spec, old_spec, "ipFamilies");
+        drop_same(spec, old_spec, "ipFamilyPolicy");
+    }
+    if needed_ports && !needs_ports {
+        drop_node_ports(spec, old_spec);
+    }
+    if needed_health && !needs_health {
+        drop_same(spec, old_spec, "healthCheckNodePort");
+    }
+    let is_balancer = spec_text(spec, "type") == "LoadBalancer";
+    if text(old_spec, "type") == "LoadBalancer" && !is_balancer {
+        drop_same(spec, old_spec, "allocateLoadBalancerNodePorts");
+        drop_same(spec, old_spec, "loadBalancerClass");
+    }
+    if spec_of(old).is_some_and(is_external) && !is_external(spec) {
+        drop_same(spec, old_spec, "externalTrafficPolicy");
+    }
+    if !is_balancer {
+        metadata::as_map(service).insert("status".to_owned(), json!({ "loadBalancer": {} }));
+    }
+}
+
+/// Takes a field from the old service.
+fn keep(spec: &mut Map<String, Value>, old: &Value, field: &str) {
+    if let Some(value) = old.get(field) {
+        spec.insert(field.to_owned(), value.clone());
+    }
+}
+
+fn same(spec: &Map<String, Value>, old: &Value, field: &str) -> bool {
+    spec.get(field) == old.get(field)
+}
+
+/// Drops a field that the client has left as it was.
+fn drop_same(spec: &mut Map<String, Value>, old: &Value, field: &str) {
+    if same(spec, old, field) {
+        spec.remove(field);
+    }
+}
+
+/// Gives ports the numbers on nodes that ports of their names had, as far as no other port has them now.
+fn keep_node_ports(spec: &mut Map<String, Value>, old: &Value) {
+    let old_ports = items(&old["ports"]);
+    let ports =
+        spec.get_mut("ports").and_then(Value::as_array_mut).map(Vec::as_mut_slice).unwrap_or_default();
+    let wanted: BTreeSet<i64> = ports.iter().filter_map(node_port).collect();
+    for port in ports.iter_mut().filter(|port| node_port(port).is_none()) {
+        let same_name = |old: &&Value| text(old, "name") == text(port, "name");
+        if let Some(number) = old_ports.iter().rfind(same_name).and_then(node_port)
+            && !wanted.contains(&number)
         {
-            metadata::as_map(port).insert("nodePort".to_owned(), Value::from(node_port));
+            metadata::as_map(port).insert("nodePort".to_owned(), Value::from(number));
         }
     }
 }
 
-/// Drops what only the former type of the service needed and the client left as it was.
-fn drop_of_other_type(service: &mut Value, old: &Value) {
-    let kind = |service: &Value| text(&service["spec"], "type").to_owned();
-    let (kind, old_kind) = (kind(service), kind(old));
-    let is_open = |kind: &str| matches!(kind, "NodePort" | "LoadBalancer");
-    let spec = metadata::child(metadata::as_map(service), "spec");
-    let mut drop = |fields: &[&str]| {
-        for field in fields {
-            if spec.get(*field) == old["spec"].get(field) {
-                spec.remove(*field);
-            }
-        }
-    };
-    if kind == "ExternalName" && old_kind != "ExternalName" {
-        drop(&["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"]);
-    }
-    if is_open(&old_kind) && !is_open(&kind) {
-        drop(&["externalTrafficPolicy", "healthCheckNodePort", "allocateLoadBalancerNodePorts"]);
-        let old_ports = items(&old["spec"]["ports"]);
-        let ports =
-            spec.get_mut("ports").and_then(Value::as_array_mut).map(Vec::as_mut_slice).unwrap_or_default();
-        let same = ports.iter().map(node_port).eq(old_ports.iter().map(node_port));
-        for port in ports.iter_mut().filter(|_| same) {
+/// Drops the numbers on nodes, unless the client has set one that was not there.
+fn drop_node_ports(spec: &mut Map<String, Value>, old: &Value) {
+    let old: BTreeSet<i64> = items(&old["ports"]).iter().filter_map(node_port).collect();
+    let ports =
+        spec.get_mut("ports").and_then(Value::as_array_mut).map(Vec::as_mut_slice).unwrap_or_default();
+    if ports.iter().filter_map(node_port).all(|number| old.contains(&number)) {
+        for port in ports {
             metadata::as_map(port).remove("nodePort");
         }
     }
-    if old_kind == "LoadBalancer" && kind != "LoadBalancer" {
-        let spec = metadata::child(metadata::as_map(service), "spec");
-        for field in ["allocateLoadBalancerNodePorts", "loadBalancerClass"] {
-            if spec.get(field) == old["spec"].get(field) {
-                spec.remove(field);
-            }
+}
+
+/// Lets `clusterIPs` follow `clusterIP` for clients who know the latter alone.
+fn normalize_ips(spec: &mut Map<String, Value>, old: Option<&Value>) {
+    let ip = spec_text(spec, "clusterIP").to_owned();
+    let has_ips = spec.get("clusterIPs").is_some_and(|ips| !items(ips).is_empty());
+    let Some(old) = old else {
+        if !ip.is_empty() && !has_ips {
+            spec.insert("clusterIPs".to_owned(), json!([ip]));
+        }
+        return;
+    };
+    let old_ip = text(old, "clusterIP");
+    if !has_ips && old_ip == ip {
+        keep(spec, old, "clusterIPs");
+    }
+    if old_ip != ip && same(spec, old, "clusterIPs") {
+        if ip.is_empty() {
+            spec.remove("clusterIPs");
+        } else {
+            spec.insert("clusterIPs".to_owned(), json!([ip]));
         }
     }
+}
+
+fn spec_of(service: &Value) -> Option<&Map<String, Value>> {
+    service.get("spec").and_then(Value::as_object)
+}
+
+fn spec_text<'a>(spec: &'a Map<String, Value>, field: &str) -> &'a str {
+    spec.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn is_name(service: &Value) -> bool {
+    text(&service["spec"], "type") == "ExternalName"
+}
+
+fn has_node_ports(kind: &str) -> bool {
+    matches!(kind, "NodePort" | "LoadBalancer")
+}
+
+fn needs_health_check(spec: &Map<String, Value>) -> bool {
+    spec_text(spec, "type") == "LoadBalancer" && spec_text(spec, "externalTrafficPolicy") == "Local"
+}
+
+fn is_external(spec: &Map<String, Value>) -> bool {
+    match spec_text(spec, "type") {
+        "ClusterIP" => spec.get("externalIPs").is_some_and(|ips| !items(ips).is_empty()),
+        kind => has_node_ports(kind),
+    }
+}
+
+fn health_check_port(spec: &Map<String, Value>) -> i64 {
+    spec.get("healthCheckNodePort").and_then(Value::as_i64).unwrap_or_default()
 }
 
 /// Hands out the addresses and ports that a service needs and does not have. `all` are the services that are there,
 /// which may not change until this one is stored.
 ///
+/// A real server does so before it looks at the rest of the service.
+///
 /// # Errors
-/// If a wanted address or port is taken, or none is left.
-pub(super) fn allocate(service: &mut Value, all: &Listing) -> Result<(), FieldError> {
-    let kind = text(&service["spec"], "type").to_owned();
-    if kind == "ExternalName" {
+/// If a wanted address or port is taken, or none is left, or if what the service says of addresses is wrong.
+pub(super) fn allocate(service: &mut Value, all: &Listing) -> Result<(), Refusal> {
+    if is_name(service) {
+        let spec = metadata::child(metadata::as_map(service), "spec");
+        // It has no address, which is checked.
+        normalize_ips(spec, None);
+        if matches!(spec_text(spec, "internalTrafficPolicy"), "Cluster" | "Local") {
+            spec.remove("internalTrafficPolicy");
+        }
         return Ok(());
     }
     let own = metadata::uid(service).to_owned();
     let (old, others): (Vec<&Value>, Vec<&Value>) =
         all.range("", "").map(|(_, service)| service.value()).partition(|other| metadata::uid(other) == own);
+    let old = old.first().copied();
     let spec = metadata::child(metadata::as_map(service), "spec");
-    allocate_address(spec, &others)?;
-    if !matches!(kind.as_str(), "NodePort" | "LoadBalancer")
-        || spec.get("allocateLoadBalancerNodePorts") == Some(&json!(false))
-    {
-        return Ok(());
+    if old.is_none() {
+        normalize_ips(spec, None);
     }
+    settle_families(service, old)?;
+    let spec = metadata::child(metadata::as_map(service), "spec");
+    let is_headless = spec.get("clusterIPs").is_some_and(|ips| ips[0] == "None");
+    if !is_headless && old.is_none_or(is_name) {
+        allocate_address(spec, &others)?;
+    }
+    let kind = spec_text(spec, "type");
     // A port of a node belongs to one service, whatever the protocol.
-    let mut taken: BTreeSet<i64> = others.into_iter().flat_map(node_ports).collect();
-    let ports =
-        spec.get_mut("ports").and_then(Value::as_array_mut).map(Vec::as_mut_slice).unwrap_or_default();
-    match old.first() {
-        None => allocate_node_ports(ports, &mut taken),
-        Some(old) => reallocate_node_ports(ports, &node_ports(old), &mut taken),
+    let mut taken: BTreeSet<i64> = others.iter().flat_map(|other| node_ports(other)).collect();
+    taken.extend(others.iter().filter_map(|other| spec_of(other)).map(health_check_port));
+    if has_node_ports(kind) && spec.get("allocateLoadBalancerNodePorts") != Some(&json!(false)) {
+        let ports = spec.get_mut("ports").and_then(Value::as_array_mut);
+        let ports = ports.map(Vec::as_mut_slice).unwrap_or_default();
+        match old.filter(|old| has_node_ports(text(&old["spec"], "type"))) {
+            None => allocate_node_ports(ports, &mut taken)?,
+            Some(old) => reallocate_node_ports(ports, &node_ports(old), &mut taken)?,
+        }
     }
+    let needed = old.and_then(spec_of).is_some_and(needs_health_check);
+    if needs_health_check(spec) && !needed {
+        allocate_health_check_port(spec, &mut taken)?;
+    }
+    Ok(())
 }
 
-fn allocate_address(spec: &mut Map<String, Value>, others: &[&Value]) -> Result<(), FieldError> {
+/// Decides which families of addresses the service has, of which this cluster knows one.
+fn settle_families(service: &mut Value, old: Option<&Value>) -> Result<(), Refusal> {
     let path = FieldPath::new("spec");
-    let wanted = spec.get("clusterIP").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let taken: BTreeSet<&str> = others.iter().map(|other| text(&other["spec"], "clusterIP")).collect();
-    let address = match wanted.as_str() {
-        "None" => wanted,
-        "" => {
-            let mut addresses = (FIRST_ADDRESS..=*ADDRESSES.end()).map(|ip| Ipv4Addr::from(ip).to_string());
-            addresses.find(|ip| !taken.contains(ip.as_str())).ok_or_else(|| {
-                let detail = "failed to allocate a serviceIP: range is full";
-                FieldError::internal(&path.child("clusterIP"), detail)
-            })?
-        }
-        _ => {
-            let is_in_range = wanted.parse::<Ipv4Addr>().is_ok_and(|ip| ADDRESSES.contains(&ip.into()));
-            let why = if taken.contains(wanted.as_str()) {
-                "provided IP is already allocated"
-            } else if is_in_range {
-                ""
-            } else {
-                "the provided network does not match the current range"
-            };
-            if !why.is_empty() {
-                let detail = format!("failed to allocate IP {wanted}: {why}");
-                return Err(FieldError::invalid(&path.child("clusterIPs"), json!([wanted]), detail));
-            }
-            wanted
-        }
+    let policy_path = path.child("ipFamilyPolicy");
+    let is_selectorless = |spec: &Map<String, Value>| {
+        spec_text(spec, "clusterIP") == "None"
+            && spec.get("selector").and_then(Value::as_object).is_none_or(Map::is_empty)
     };
-    // A service without an address and without pods of its own may have endpoints of any family.
-    let has_selector =
-        spec.get("selector").and_then(Value::as_object).is_some_and(|labels| !labels.is_empty());
-    let is_any = address == "None" && !has_selector;
+    let spec = metadata::child(metadata::as_map(service), "spec");
+    if spec.get("ipFamilyPolicy").is_none_or(Value::is_null) {
+        let policy = match old.and_then(|old| old["spec"].get("ipFamilyPolicy")) {
+            Some(policy) => policy.clone(),
+            None if is_selectorless(spec) => json!("RequireDualStack"),
+            None => json!("SingleStack"),
+        };
+        spec.insert("ipFamilyPolicy".to_owned(), policy);
+    }
+    let errors = validation::service_addresses(service, old);
+    if !errors.is_empty() {
+        return Err(Refusal::Invalid(errors));
+    }
+    let mut errors = ErrorList::new();
+    let spec = metadata::child(metadata::as_map(service), "spec");
+    let policy = spec_text(spec, "ipFamilyPolicy").to_owned();
+    let count = |spec: &Map<String, Value>, field| spec.get(field).map_or(0, |list| items(list).len());
+    let mut invalid_policy = |detail: &str| {
+        errors.push(FieldError::invalid(&policy_path, policy.as_str(), detail));
+    };
+    for (field, released, several) in
+        [("clusterIPs", "cluster IP", "cluster IPs"), ("ipFamilies", "IP family", "IP families")]
+    {
+        let old_count = old.map_or(0, |old| items(&old["spec"][field]).len());
+        if policy != "SingleStack" {
+            if (1..old_count).contains(&count(spec, field)) {
+                invalid_policy(&format!("must be 'SingleStack' to release the secondary {released}"));
+            }
+            continue;
+        }
+        if old.is_some_and(|old| same(spec, &old["spec"], field))
+            && let Some(list) = spec.get_mut(field).and_then(Value::as_array_mut)
+        {
+            list.truncate(1);
+        }
+        if count(spec, field) == 2 {
+            let detail = format!(
+                "must be 'RequireDualStack' or 'PreferDualStack' when multiple {several} are specified"
+            );
+            invalid_policy(&detail);
+        }
+    }
+    let ips = spec.get("clusterIPs").cloned().unwrap_or_default();
+    let families = spec.entry("ipFamilies").or_insert_with(|| json!([]));
+    if !families.is_array() {
+        *families = json!([]);
+    }
+    let Some(families) = families.as_array_mut() else { return Ok(()) };
+    for (index, ip) in items(&ips).iter().enumerate() {
+        if ip == "None" {
+            break;
+        }
+        if index >= families.len() {
+            if ip.as_str().is_some_and(|ip| ip.contains(':')) {
+                let path = path.child("clusterIPs").index(index);
+                let detail = "IPv6 is not configured on this cluster";
+                errors.push(FieldError::invalid(&path, ips.clone(), detail));
+            } else {
+                families.push(json!("IPv4"));
+            }
+        }
+    }
+    if !errors.is_empty() {
+        return Err(Refusal::Invalid(errors));
+    }
+    if families.is_empty() {
+        families.push(json!("IPv4"));
+    }
+    if items(&ips).first().is_some_and(|ip| ip == "None") && is_selectorless(spec) {
+        // Whoever makes the endpoints of such a service may know more families than the cluster.
+        let families = spec.get_mut("ipFamilies").and_then(Value::as_array_mut);
+        if let Some(families) = families.filter(|families| families.len() < 2 && policy != "SingleStack") {
+            let other = if families[0] == "IPv4" { "IPv6" } else { "IPv4" };
+            families.push(json!(other));
+        }
+        return Ok(());
+    }
+    if policy == "RequireDualStack" {
+        let detail = "this cluster is not configured for dual-stack services";
+        errors.push(FieldError::invalid(&policy_path, policy.as_str(), detail));
+    }
+    for (index, family) in spec.get("ipFamilies").map(items).unwrap_or_default().iter().enumerate() {
+        if family != "IPv4" {
+            let path = path.child("ipFamilies").index(index);
+            errors.push(FieldError::invalid(&path, family.clone(), "not configured on this cluster"));
+        }
+    }
+    if errors.is_empty() { Ok(()) } else { Err(Refusal::Invalid(errors)) }
+}
+
+fn allocate_address(spec: &mut Map<String, Value>, others: &[&Value]) -> Result<(), Refusal> {
+    let wanted = spec_text(spec, "clusterIP").to_owned();
+    let taken: BTreeSet<&str> = others.iter().map(|other| text(&other["spec"], "clusterIP")).collect();
+    let address = if wanted.is_empty() {
+        let mut addresses = (FIRST_ADDRESS..=*ADDRESSES.end()).map(|ip| Ipv4Addr::from(ip).to_string());
+        let full = || Refusal::Internal("failed to allocate a serviceIP: range is full".to_owned());
+        addresses.find(|ip| !taken.contains(ip.as_str())).ok_or_else(full)?
+    } else {
+        let is_in_range = wanted.parse::<Ipv4Addr>().is_ok_and(|ip| ADDRESSES.contains(&ip.into()));
+        let why = if taken.contains(wanted.as_str()) {
+            "provided IP is already allocated"
+        } else if is_in_range {
+            ""
+        } else {
+            "the provided network does not match the current range"
+        };
+        if !why.is_empty() {
+            let path = FieldPath::new("spec").child("clusterIPs");
+            let detail = format!("failed to allocate IP {wanted}: {why}");
+            return Err(FieldError::invalid(&path, json!([wanted]), detail).into());
+        }
+        wanted
+    };
     spec.insert("clusterIPs".to_owned(), json!([address]));
     spec.insert("clusterIP".to_owned(), Value::from(address));
-    let (families, policy) =
-        if is_any { (json!(["IPv4", "IPv6"]), "RequireDualStack") } else { (json!(["IPv4"]), "SingleStack") };
-    spec.entry("ipFamilies").or_insert(families);
-    spec.entry("ipFamilyPolicy").or_insert_with(|| json!(policy));
     Ok(())
+}
+
+/// The port at which nodes tell a load balancer whether they have endpoints of the service.
+fn allocate_health_check_port(
+    spec: &mut Map<String, Value>,
+    taken: &mut BTreeSet<i64>,
+) -> Result<(), Refusal> {
+    taken.extend(spec.get("ports").map(items).unwrap_or_default().iter().filter_map(node_port));
+    let wanted = health_check_port(spec);
+    if wanted != 0 {
+        let why = if !NODE_PORTS.contains(&wanted) {
+            out_of_range()
+        } else if taken.contains(&wanted) {
+            "provided port is already allocated".to_owned()
+        } else {
+            return Ok(());
+        };
+        let what = format!("failed to allocate requested HealthCheck NodePort {wanted}: {why}");
+        return Err(Refusal::Internal(what));
+    }
+    let free = NODE_PORTS.into_iter().find(|number| !taken.contains(number));
+    let full = || Refusal::Internal("failed to allocate a HealthCheck NodePort 0: range is full".to_owned());
+    spec.insert("healthCheckNodePort".to_owned(), Value::from(free.ok_or_else(full)?));
+    Ok(())
+}
+
+fn out_of_range() -> String {
+    let (first, last) = NODE_PORTS.into_inner();
+    format!("provided port is not in the valid range. The range of valid ports is {first}-{last}")
 }
 
 /// The ports of nodes that a service has.
@@ -329,10 +460,7 @@ fn reallocate_node_ports(
 /// Takes the port of nodes that the service's port at `index` wants.
 fn take_node_port(wanted: i64, taken: &mut BTreeSet<i64>, index: usize) -> Result<i64, FieldError> {
     if !NODE_PORTS.contains(&wanted) {
-        let (first, last) = NODE_PORTS.into_inner();
-        let detail =
-            format!("provided port is not in the valid range. The range of valid ports is {first}-{last}");
-        return Err(FieldError::invalid(&node_port_path(index), wanted, detail));
+        return Err(FieldError::invalid(&node_port_path(index), wanted, out_of_range()));
     }
     if !taken.insert(wanted) {
         let detail = "provided port is already allocated";

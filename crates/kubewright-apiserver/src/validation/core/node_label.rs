@@ -1,5 +1,7 @@
 //! Labels of nodes that have other names by now.
 
+use crate::validation::Field;
+
 /// What to say to who uses the label, if it should not be used.
 pub(crate) fn deprecation(key: &str) -> Option<&'static str> {
     Some(match key {
@@ -21,4 +23,13 @@ pub(crate) fn deprecation(key: &str) -> Option<&'static str> {
         "node-role.kubernetes.io/master" => "use \"node-role.kubernetes.io/control-plane\" instead",
         _ => return None,
     })
+}
+
+/// What to warn about in expressions that select nodes by their labels.
+pub(crate) fn expression_warnings(expressions: Field<'_>) -> Vec<String> {
+    let warning = |expression: Field<'_>| {
+        let key = expression.child("key");
+        deprecation(key.text()).map(|text| format!("{}: {} is {text}", key.path(), key.text()))
+    };
+    expressions.items().filter_map(warning).collect()
 }

@@ -53,16 +53,16 @@ pub(crate) fn validate(place: Field<'_>, name: &str) -> bool {
         }
         return false;
     }
-    let is_standard = || {
-        STANDARD.contains(&name)
-            || is_huge_pages(name)
-            || name.strip_prefix(REQUESTS).is_some_and(is_huge_pages)
-    };
-    if !name.contains('/') && !is_standard() {
+    if !name.contains('/') && !is_standard(name) {
         place.invalid(name, "must be a standard resource type or fully qualified");
         return false;
     }
     true
+}
+
+/// Whether the resource is one that Kubernetes counts.
+pub(crate) fn is_standard(name: &str) -> bool {
+    STANDARD.contains(&name) || is_huge_pages(name) || name.strip_prefix(REQUESTS).is_some_and(is_huge_pages)
 }
 
 /// Checks that a name is one of a resource that a container may ask for.

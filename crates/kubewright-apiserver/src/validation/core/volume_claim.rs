@@ -65,7 +65,7 @@ pub(crate) fn validate_spec(spec: Field<'_>) {
     }
 }
 
-fn validate_access_modes(modes: Field<'_>) {
+pub(super) fn validate_access_modes(modes: Field<'_>) {
     const SUPPORTED: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
     let (mut for_one_pod, mut for_others) = (false, false);
     for mode in modes.list().iter().map(|mode| mode.as_str().unwrap_or_default()) {

@@ -5,7 +5,7 @@
 //! `update.rs`, `status.rs`, `resize.rs` and `ephemeral.rs` are about what may change of a pod, each by its way,
 //! `warnings.rs` about what is allowed and still not wise.
 
-mod affinity;
+pub(in crate::validation) mod affinity;
 mod annotations;
 pub(crate) mod binding;
 mod containers;
@@ -22,12 +22,12 @@ mod scheduling;
 mod security;
 mod spec;
 mod status;
-mod storage;
+pub(in crate::validation) mod storage;
 mod template;
-mod tolerations;
+pub(in crate::validation) mod tolerations;
 mod topology_spread;
 mod update;
-mod volumes;
+pub(in crate::validation) mod volumes;
 mod warnings;
 mod windows;
 

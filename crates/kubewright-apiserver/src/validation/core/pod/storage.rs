@@ -4,17 +4,17 @@ use kubewright_schema::names;
 
 use crate::validation::{Field, file_path};
 
-pub(super) fn validate_git_repo(source: Field<'_>) {
+pub(in crate::validation) fn validate_git_repo(source: Field<'_>) {
     source.child("repository").require();
     file_path::validate_descending(source.child("directory"));
 }
 
-pub(super) fn validate_gce_persistent_disk(source: Field<'_>) {
+pub(in crate::validation) fn validate_gce_persistent_disk(source: Field<'_>) {
     source.child("pdName").require();
     validate_partition(source.child("partition"));
 }
 
-pub(super) fn validate_aws_elastic_block_store(source: Field<'_>) {
+pub(in crate::validation) fn validate_aws_elastic_block_store(source: Field<'_>) {
     source.child("volumeID").require();
     validate_partition(source.child("partition"));
 }
@@ -25,7 +25,7 @@ fn validate_partition(partition: Field<'_>) {
     }
 }
 
-pub(super) fn validate_nfs(source: Field<'_>) {
+pub(in crate::validation) fn validate_nfs(source: Field<'_>) {
     source.child("server").require();
     let path = source.child("path");
     path.require();
@@ -34,11 +34,16 @@ pub(super) fn validate_nfs(source: Field<'_>) {
     }
 }
 
-pub(super) fn validate_iscsi(source: Field<'_>) {
+pub(in crate::validation) fn validate_iscsi(source: Field<'_>) {
+    validate_iscsi_with(source, "must be valid format starting with iqn, eui, or naa");
+}
+
+/// Checks an iSCSI volume. `form` says what is wrong with a name that begins with something unknown.
+pub(in crate::validation) fn validate_iscsi_with(source: Field<'_>, form: &str) {
     source.child("targetPortal").require();
     let target = source.child("iqn");
     if target.require() {
-        validate_iscsi_name(target, target);
+        validate_iscsi_name(target, target, form);
     }
     let lun = source.child("lun");
     lun.with(&lun.number().into()).in_range(0..=255);
@@ -49,12 +54,12 @@ pub(super) fn validate_iscsi(source: Field<'_>) {
     }
     let initiator = source.child("initiatorName");
     if initiator.is_set() {
-        validate_iscsi_name(initiator, source.at("initiatorname"));
+        validate_iscsi_name(initiator, source.at("initiatorname"), form);
     }
 }
 
 /// Checks the name of a node in a storage network, which is of one of three formats.
-fn validate_iscsi_name(name: Field<'_>, place: Field<'_>) {
+fn validate_iscsi_name(name: Field<'_>, place: Field<'_>, form: &str) {
     let text = name.text();
     let is_alphanumeric = |text: &str, length: usize| {
         text.len() == length && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -68,7 +73,7 @@ fn validate_iscsi_name(name: Field<'_>, place: Field<'_>) {
         Some("iqn") => is_qualified_iscsi_name(text),
         Some("eui") => after("eui").is_some_and(|rest| is_alphanumeric(rest, 16)),
         Some("naa") => after("naa").is_some_and(|rest| is_alphanumeric(rest, 32)),
-        _ => return place.invalid(text, "must be valid format starting with iqn, eui, or naa"),
+        _ => return place.invalid(text, form),
     };
     if !is_valid {
         place.invalid(text, "must be valid format");
@@ -102,12 +107,12 @@ fn is_qualified_iscsi_name(text: &str) -> bool {
     })
 }
 
-pub(super) fn validate_glusterfs(source: Field<'_>) {
+pub(in crate::validation) fn validate_glusterfs(source: Field<'_>) {
     source.child("endpoints").require();
     source.child("path").require();
 }
 
-pub(super) fn validate_flocker(source: Field<'_>) {
+pub(in crate::validation) fn validate_flocker(source: Field<'_>) {
     let (name, uuid) = (source.child("datasetName"), source.child("datasetUUID"));
     match (name.is_empty(), uuid.is_empty()) {
         (true, true) => source.required("one of datasetName and datasetUUID is required"),
@@ -121,14 +126,14 @@ pub(super) fn validate_flocker(source: Field<'_>) {
     }
 }
 
-pub(super) fn validate_rbd(source: Field<'_>) {
+pub(in crate::validation) fn validate_rbd(source: Field<'_>) {
     if source.child("monitors").is_empty() {
         source.child("monitors").required("");
     }
     source.child("image").require();
 }
 
-pub(super) fn validate_cinder(source: Field<'_>) {
+pub(in crate::validation) fn validate_cinder(source: Field<'_>) {
     source.child("volumeID").require();
     validate_secret_reference(source.child("secretRef"));
 }
@@ -140,13 +145,13 @@ fn validate_secret_reference(reference: Field<'_>) {
     }
 }
 
-pub(super) fn validate_cephfs(source: Field<'_>) {
+pub(in crate::validation) fn validate_cephfs(source: Field<'_>) {
     if source.child("monitors").is_empty() {
         source.child("monitors").required("");
     }
 }
 
-pub(super) fn validate_quobyte(source: Field<'_>) {
+pub(in crate::validation) fn validate_quobyte(source: Field<'_>) {
     const DETAIL: &str = "must be a host:port pair or multiple pairs separated by commas";
     let registry = source.child("registry");
     if registry.require_or(DETAIL) {
@@ -176,7 +181,7 @@ fn is_host_and_port(text: &str) -> bool {
     !host.contains(['[', ']']) && !port.contains(['[', ']'])
 }
 
-pub(super) fn validate_fibre_channel(source: Field<'_>) {
+pub(in crate::validation) fn validate_fibre_channel(source: Field<'_>) {
     let (targets, ids, lun) = (source.child("targetWWNs"), source.child("wwids"), source.child("lun"));
     if targets.is_empty() && ids.is_empty() {
         targets.required("must specify either targetWWNs or wwids, but not both");
@@ -194,7 +199,7 @@ pub(super) fn validate_fibre_channel(source: Field<'_>) {
     }
 }
 
-pub(super) fn validate_flex_volume(source: Field<'_>) {
+pub(in crate::validation) fn validate_flex_volume(source: Field<'_>) {
     source.child("driver").require();
     for (key, option) in source.child("options").entries() {
         let namespace = key.split_once('/').map_or(key, |(namespace, _)| namespace).to_lowercase();
@@ -207,24 +212,24 @@ pub(super) fn validate_flex_volume(source: Field<'_>) {
     }
 }
 
-pub(super) fn validate_azure_file(source: Field<'_>) {
+pub(in crate::validation) fn validate_azure_file(source: Field<'_>) {
     source.child("secretName").require();
     source.child("shareName").require();
 }
 
-pub(super) fn validate_vsphere(source: Field<'_>) {
+pub(in crate::validation) fn validate_vsphere(source: Field<'_>) {
     source.child("volumePath").require();
 }
 
-pub(super) fn validate_photon(source: Field<'_>) {
+pub(in crate::validation) fn validate_photon(source: Field<'_>) {
     source.child("pdID").require();
 }
 
-pub(super) fn validate_portworx(source: Field<'_>) {
+pub(in crate::validation) fn validate_portworx(source: Field<'_>) {
     source.child("volumeID").require();
 }
 
-pub(super) fn validate_azure_disk(source: Field<'_>) {
+pub(in crate::validation) fn validate_azure_disk(source: Field<'_>) {
     source.child("diskName").require();
     let uri = source.child("diskURI");
     uri.require();
@@ -248,7 +253,7 @@ pub(super) fn validate_azure_disk(source: Field<'_>) {
     }
 }
 
-pub(super) fn validate_storage_os(source: Field<'_>) {
+pub(in crate::validation) fn validate_storage_os(source: Field<'_>) {
     let (name, namespace) = (source.child("volumeName"), source.child("volumeNamespace"));
     if name.require() {
         name.check(names::dns1123_label);
@@ -259,13 +264,13 @@ pub(super) fn validate_storage_os(source: Field<'_>) {
     validate_secret_reference(source.child("secretRef"));
 }
 
-pub(super) fn validate_scale_io(source: Field<'_>) {
+pub(in crate::validation) fn validate_scale_io(source: Field<'_>) {
     for field in ["gateway", "system", "volumeName"] {
         source.child(field).require();
     }
 }
 
-pub(super) fn validate_csi(source: Field<'_>) {
+pub(in crate::validation) fn validate_csi(source: Field<'_>) {
     let driver = source.child("driver");
     validate_csi_driver_name(driver);
     let secret = source.child("nodePublishSecretRef");

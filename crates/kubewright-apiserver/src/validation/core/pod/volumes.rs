@@ -145,7 +145,7 @@ fn validate_empty_dir(source: Field<'_>) {
     }
 }
 
-fn validate_host_path(source: Field<'_>) {
+pub(in crate::validation) fn validate_host_path(source: Field<'_>) {
     let (path, kind) = (source.child("path"), source.child("type"));
     if !path.require() {
         return;
