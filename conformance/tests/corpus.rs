@@ -53,6 +53,7 @@ areas! {
     delete "delete"
     discovery "discovery"
     errors "errors"
+    fields "fields"
     kinds "kinds"
     list "list"
     negotiation "negotiation"
