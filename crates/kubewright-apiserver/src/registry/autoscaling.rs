@@ -311,7 +311,7 @@ fn new_metric(metric: &Value, sources: &Sources) -> Value {
 // === other annotations ===
 
 fn condition(condition: &Value) -> String {
-    let fields = ["type", "status", "lastTransitionTime", "reason", "message"];
+    let fields = ["type", "status", "lastTransitionTime", "reason", "message", "observedGeneration"];
     ordered(condition, &fields)
 }
 

@@ -378,7 +378,7 @@ pub(super) fn kind_errors(served: &Served, object: &Value) -> ErrorList {
 fn keep_absent(new: &mut Value, old: &Value) {
     match (new, old) {
         (new @ Value::Array(_), Value::Null) if new.as_array().is_some_and(Vec::is_empty) => {
-            *new = Value::Null
+            *new = Value::Null;
         }
         (Value::Array(new), Value::Array(old)) => {
             new.iter_mut().zip(old).for_each(|(new, old)| keep_absent(new, old));
