@@ -95,7 +95,7 @@ fn general(kind: &Kind, good: &Value) -> Vec<Mistake> {
         }));
         mistakes.push(mistake("spec-is-text", "/spec", &|body| body["spec"] = json!("text")));
         mistakes.push(mistake("unknown-field-of-spec", "/spec/nothing", &|body| {
-            body["spec"]["nothing"] = json!(1)
+            body["spec"]["nothing"] = json!(1);
         }));
     }
     mistakes
