@@ -188,11 +188,11 @@ pub(crate) fn response(review: &Value, fields: &Value) -> Reply {
     let mut response = json!({"uid": review["request"]["uid"], "allowed": true});
     response.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
     let review = json!({"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response});
-    json(review)
+    json(&review)
 }
 
 /// An answer of JSON.
-pub(crate) fn json(body: Value) -> Reply {
+pub(crate) fn json(body: &Value) -> Reply {
     Some((200, "application/json", body.to_string()))
 }
 

@@ -64,7 +64,7 @@ async fn answers_that_are_none_fail_the_request_or_are_ignored() {
         (
             "failed to call webhook: converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion",
             |review| {
-                reply(json!({"apiVersion": "admission.k8s.io/v1beta1", "kind": "AdmissionReview",
+                reply(&json!({"apiVersion": "admission.k8s.io/v1beta1", "kind": "AdmissionReview",
                     "response": {"uid": review["request"]["uid"], "allowed": true}}))
             },
         ),
@@ -72,19 +72,19 @@ async fn answers_that_are_none_fail_the_request_or_are_ignored() {
             "failed to call webhook: no kind \"Other\" is registered for version \"admission.k8s.io/v1\" in scheme \
              \"pkg/runtime/scheme.go:111\"",
             |review| {
-                reply(json!({"apiVersion": "admission.k8s.io/v1", "kind": "Other",
+                reply(&json!({"apiVersion": "admission.k8s.io/v1", "kind": "Other",
                     "response": {"uid": review["request"]["uid"], "allowed": true}}))
             },
         ),
         (
             "received invalid webhook response: expected webhook response of admission.k8s.io/v1, \
              Kind=AdmissionReview, got /, Kind=",
-            |review| reply(json!({"response": {"uid": review["request"]["uid"], "allowed": true}})),
+            |review| reply(&json!({"response": {"uid": review["request"]["uid"], "allowed": true}})),
         ),
         ("received invalid webhook response: webhook response was absent", |_| {
-            reply(json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}))
+            reply(&json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}))
         }),
-        ("received invalid webhook response: webhook response was absent", |_| reply(json!(null))),
+        ("received invalid webhook response: webhook response was absent", |_| reply(&json!(null))),
         (
             "failed to call webhook: couldn't get version/kind; json parse error: json: cannot unmarshal string into \
              Go value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
@@ -183,7 +183,7 @@ async fn a_webhook_may_send_elsewhere() {
     cluster.answer("/elsewhere", |review| {
         // As with Go's client, what is asked there is asked without a body.
         assert!(review.is_null());
-        reply(json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}))
+        reply(&json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}))
     });
     cluster.configure("Validating", "v", vec![webhook("v", "/v", &json!({}))]).await;
     let refused = cluster.send("POST", MAPS, map("a")).await;
