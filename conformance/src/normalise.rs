@@ -415,7 +415,7 @@ mod tests {
         }
     }
 
-    fn bodies(steps: Value, values: &[Value]) -> Vec<Value> {
+    fn bodies(steps: &Value, values: &[Value]) -> Vec<Value> {
         let case = json!({"name": "one", "steps": steps});
         let case: Case = serde_json::from_value(case).expect("a case");
         let answers = answers(&case, values.iter().cloned().map(exchange).collect());
@@ -428,7 +428,7 @@ mod tests {
         let object = |n, rv: &str| json!({"metadata": {"uid": uid(n), "resourceVersion": rv}});
         let list = json!({"metadata": {"resourceVersion": "900"}, "items": [object(2, "120")]});
         let got = bodies(
-            json!([{"send": "GET /"}, {"send": "GET /"}, {"send": "GET /"}]),
+            &json!([{"send": "GET /"}, {"send": "GET /"}, {"send": "GET /"}]),
             &[object(1, "210"), object(2, "120"), list],
         );
         let uids = ["<uid1>", "<uid2>"];
@@ -440,7 +440,7 @@ mod tests {
     #[test]
     fn times_are_now_or_later_and_what_the_case_says_stays() {
         let got = bodies(
-            json!([{"send": "GET /", "body": {"at": "2030-01-01T00:00:00Z"}}]),
+            &json!([{"send": "GET /", "body": {"at": "2030-01-01T00:00:00Z"}}]),
             &[json!({
                 "a": "2030-01-01T00:00:00Z", "b": "2030-01-01T00:00:02Z", "c": "2030-01-01T00:00:31Z",
                 "d": "2001-01-01T00:00:00Z", "cells": ["3s", "30s ago"],
@@ -463,6 +463,6 @@ mod tests {
             })
         };
         let steps = json!([{"send": "GET /"}]);
-        assert_eq!(bodies(steps.clone(), &[status("x", "y")]), bodies(steps, &[status("y", "x")]));
+        assert_eq!(bodies(&steps, &[status("x", "y")]), bodies(&steps, &[status("y", "x")]));
     }
 }
