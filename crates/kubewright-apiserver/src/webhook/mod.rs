@@ -12,6 +12,7 @@ mod call;
 mod client;
 mod network;
 mod target;
+mod trust;
 
 pub(crate) use self::target::ClientConfig;
 pub use self::{

@@ -29,7 +29,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::{TlsConnector, client::TlsStream};
 use tower::Service;
 
-use super::{BoxError, WebhookTarget};
+use super::{BoxError, WebhookTarget, trust::BundleVerifier};
 
 /// How many targets with their connections are kept.
 const MOST_TARGETS: usize = 64;
@@ -84,23 +84,22 @@ impl Network {
 }
 
 fn tls_config(ca_bundle: Option<&[u8]>) -> Result<ClientConfig, BoxError> {
-    let mut roots = RootCertStore::empty();
-    match ca_bundle {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder =
+        ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
+    let mut config = match ca_bundle {
         Some(bundle) => {
-            for certificate in CertificateDer::pem_slice_iter(bundle) {
-                roots.add(certificate?)?;
-            }
+            let bundle = CertificateDer::pem_slice_iter(bundle).collect::<Result<_, _>>()?;
+            let verifier = Arc::new(BundleVerifier::new(bundle, provider)?);
+            builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
         }
         None => {
+            let mut roots = RootCertStore::empty();
             // What the system has and cannot be read is not trusted.
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            builder.with_root_certificates(roots).with_no_client_auth()
         }
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
 }
