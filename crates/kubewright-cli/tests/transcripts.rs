@@ -169,7 +169,8 @@ impl Varying {
             (r"\b10\.\d+\.\d+\.\d+\b", "IP"),
             (r"\b3[0-2]\d{3}\b", "NODEPORT"),
             (r"\b(LIVE|MERGED)-\d+", "$1"),
-            (r"-edit-\d+\.yaml", "-edit-NUMBER.yaml"),
+            // The name begins with that of the program.
+            (r#"/[^/\s"]+-edit-\d+\.yaml"#, "/KUBECTL-edit-NUMBER.yaml"),
             // Ages, and with them the width of their column.
             (r"(?m)( |^)(\d+[smh]){1,2}( +|$)", "${1}AGE "),
             // Log lines of the client begin with a time and the number of its process.

@@ -29,6 +29,8 @@ pub(crate) struct Golden {
     path: &'static str,
     /// The file that has the texts in full.
     texts_of: &'static str,
+    /// What tells our document of it from that of another golden of the same kind.
+    variant: &'static str,
     plain: CrdBuilder,
     documented: CrdBuilder,
     versions: Vec<Version>,
@@ -58,6 +60,7 @@ impl Golden {
         Self {
             path,
             texts_of: path,
+            variant: "",
             plain: CrdBuilder::of_root::<T>(group, version, kind),
             documented: CrdBuilder::of_root::<Documented<T>>(group, version, kind),
             versions: vec![Version::of::<T>(version, packages)],
@@ -103,6 +106,12 @@ impl Golden {
         self
     }
 
+    /// Another golden is of the same kind, but of other types.
+    pub(crate) fn variant(mut self, name: &'static str) -> Self {
+        self.variant = name;
+        self
+    }
+
     /// What is changed in our document before it is compared. It gets the golden too.
     pub(crate) fn adjust(mut self, adjust: fn(&mut Value, &Value)) -> Self {
         self.adjust = adjust;
@@ -112,7 +121,7 @@ impl Golden {
     #[track_caller]
     pub(crate) fn assert(self) {
         let (group, kind) = self.plain.group_kind();
-        our_style::assert_unchanged(&format!("golden-{group}_{kind}"), self.plain.clone());
+        our_style::assert_unchanged(&format!("golden-{group}_{kind}{}", self.variant), self.plain.clone());
         let (Some(text), Some(whole)) = (read(self.path), read(self.texts_of)) else { return };
         let golden: Value = serde_saphyr::from_str(&text).expect("the golden is YAML");
         let whole: Value = serde_saphyr::from_str(&whole).expect("the golden is YAML");

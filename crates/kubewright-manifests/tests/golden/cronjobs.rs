@@ -85,6 +85,7 @@ fn cronjobs_for_apply_configurations() {
             "sigs.k8s.io/controller-tools/pkg/applyconfiguration/testdata/cronjob/external",
         ],
     )
+    .variant("-applied")
     .options(options())
     .left_out(UNKNOWN)
     .adjust(drop_later_fields)
