@@ -141,9 +141,11 @@ impl Definition {
         self.versions().iter().filter(|version| version["served"] != true)
     }
 
-    /// Whether a webhook converts its objects. None is there to do it, so that none are made.
-    pub(crate) fn is_converted(&self) -> bool {
-        self.text("/spec/conversion/strategy") == "Webhook"
+    /// The versions in which objects are sent: those that are served. If a webhook converts, none is there to do it, so
+    /// that it is only the one in which objects are stored, from and to which nothing has to be converted.
+    pub(crate) fn sent_versions(&self) -> impl Iterator<Item = &Value> {
+        let is_converted = self.text("/spec/conversion/strategy") == "Webhook";
+        self.served_versions().filter(move |version| !is_converted || version["storage"] == true)
     }
 
     /// What decides about its objects, without the texts that are for people. Definitions in which it is equal get the

@@ -76,7 +76,7 @@ async fn record_one(
     let verdict = server.define(definition).await;
     let mut recorded =
         Recorded { definition: verdict, like: None, bases: BTreeMap::new(), cases: Vec::new() };
-    if !recorded.definition.is_created() || definition.is_converted() {
+    if !recorded.definition.is_created() {
         return recorded;
     }
     if let Some((other, of_other)) = like {
@@ -91,7 +91,7 @@ async fn record_one(
         server.remove_definition(definition).await;
         server.define(definition).await;
     }
-    for version in definition.served_versions() {
+    for version in definition.sent_versions() {
         let schema = &version["schema"]["openAPIV3Schema"];
         let name = definition::name(version);
         let mut base = None;
