@@ -284,7 +284,7 @@ fn check_queuing(queuing: Field<'_>) {
 }
 
 /// How many bits of a hash it takes to deal a hand of so many cards.
-#[allow(clippy::cast_precision_loss)] // The numbers are far from where it matters.
+#[allow(clippy::cast_precision_loss, reason = "the numbers are far from where it matters")]
 fn entropy_bits(deck: i64, hand: i64) -> f64 {
     ((deck as f64).log2() * hand as f64).ceil()
 }

@@ -38,7 +38,7 @@ impl Quantity {
     }
 
     /// How many times the other one it is.
-    #[allow(clippy::cast_precision_loss)] // The message that shows it is as imprecise.
+    #[allow(clippy::cast_precision_loss, reason = "the message that shows it is as imprecise")]
     pub(crate) fn ratio(self, other: Self) -> f64 {
         self.nanos as f64 / other.nanos as f64
     }
