@@ -37,6 +37,7 @@ mod validation;
 pub mod webhook;
 pub mod wire;
 
+pub use admission::plugins::{AdmissionPlugins, AdmissionPluginsError};
 pub use server::{ApiServer, ApiServerBuilder, ApiService, ServerClosed};
 pub use store::Snapshot;
 pub use user::User;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tower::Service;
 
 use crate::{
-    admission::Admission,
+    admission::{Admission, AdmissionPlugins},
     authn::{Authenticator, TokenIssuer},
     authz::Authorizer,
     bootstrap,
@@ -58,6 +58,7 @@ pub struct ApiServerBuilder {
     tokens: Vec<(String, User)>,
     anonymous: bool,
     access_control: bool,
+    admission_plugins: AdmissionPlugins,
     webhook_client: WebhookClient,
     webhook_addresses: ServiceAddresses,
 }
@@ -92,6 +93,7 @@ impl ApiServer {
             tokens: Vec::new(),
             anonymous: true,
             access_control: true,
+            admission_plugins: AdmissionPlugins::default(),
             webhook_client: WebhookClient::network(),
             webhook_addresses: ServiceAddresses::default(),
         }
@@ -220,6 +222,12 @@ impl ApiServerBuilder {
         self
     }
 
+    /// Which built-in admission plugins have a say. Default: those of kube-apiserver.
+    pub fn admission_plugins(mut self, plugins: AdmissionPlugins) -> Self {
+        self.admission_plugins = plugins;
+        self
+    }
+
     /// What brings requests to webhooks, in place of the network: any tower service, such as an `axum::Router`.
     ///
     /// A request's URL is the one of the configuration, or `https://<service>.<namespace>.svc:<port>/<path>`. What the
@@ -285,8 +293,13 @@ impl ApiServerBuilder {
         } else {
             Authorizer::always_allow()
         };
-        let admission =
-            Admission::new(self.webhook_client, self.webhook_addresses, store.clone(), audit.fork());
+        let admission = Admission::new(
+            self.webhook_client,
+            self.webhook_addresses,
+            store.clone(),
+            audit.fork(),
+            self.admission_plugins,
+        );
         let registry = Registry::new(store, self.clock, self.random, authenticator, authorizer, admission);
         let handler = Handler {
             registry: Arc::new(registry),

@@ -1,8 +1,10 @@
 use kubewright_schema::cel::AccessRequest;
 use serde_json::{Map, Value, json};
 
+use super::Admitters;
 use crate::{
     registry::{Request, metadata},
+    status::Status,
     types::{Type, Types},
     user::User,
     wire::options::{DeleteOptions, WriteOptions},
@@ -74,7 +76,7 @@ impl<'a> Attributes<'a> {
             "validatingwebhookconfigurations",
         ];
         let definition = &self.request.served.definition;
-        !self.request.is_admitted_by_others
+        self.request.admitters != Admitters::All
             || (definition.group == "admissionregistration.k8s.io"
                 && CONFIGURATIONS.contains(&definition.plural.as_str()))
     }
@@ -83,6 +85,22 @@ impl<'a> Attributes<'a> {
     pub(crate) fn has_object_of_resource(&self) -> bool {
         let (own, sent) = (self.request.served.kind_name(""), self.kind());
         (own.group, own.kind) == (sent.group, sent.kind)
+    }
+
+    /// Whether the request is one of a resource, or of one of its subresources.
+    pub(crate) fn is_of(&self, group: &str, plural: &str, subresource: &str) -> bool {
+        let definition = &self.request.served.definition;
+        definition.plural == plural && definition.group == group && self.request.subresource == subresource
+    }
+
+    /// The refusal of a plugin.
+    pub(crate) fn forbidden(&self, object: Option<&Value>, why: &str) -> Status {
+        let name = match (self.name(object), object.map(|object| metadata::text(object, "generateName"))) {
+            ("", None | Some("")) => "Unknown",
+            ("", Some(generate_name)) => generate_name,
+            (name, _) => name,
+        };
+        Status::forbidden(&self.request.served.group_resource(), name, why)
     }
 
     pub(crate) fn operation(&self) -> Operation {

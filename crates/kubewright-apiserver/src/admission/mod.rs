@@ -1,7 +1,8 @@
 //! Admission: what may change a write, or refuse it, after the client is known to be allowed to make it.
 //!
-//! The registry asks twice: [`Registry::mutate`] when it has read what the client means, and [`Registry::validate`] when
-//! the object is as it would be stored. Between the two it sets defaults and validates. Who is asked is told by the stored
+//! The registry asks twice: [`Registry::admit`] when it has read what the client means, and [`Registry::allow`] when
+//! the object is as it would be stored. Between the two it sets defaults and validates. Both ask the built-in `plugins`
+//! and then those who were configured. Who that is is told by the stored
 //! configurations; `configuration.rs` keeps them compiled, and a commit of one of them counts for the next request.
 //! (A real server notices it up to a second later.)
 //!
@@ -14,6 +15,7 @@ mod condition;
 mod configuration;
 mod matching;
 mod mutating;
+pub(crate) mod plugins;
 mod policy;
 mod review;
 mod rule;
@@ -27,6 +29,7 @@ use self::configuration::Configurations;
 pub(crate) use self::{
     attributes::{Attributes, KindName, Operation, Options, ResourceName},
     condition::webhook_scope,
+    plugins::{AdmissionPlugins, Admitters},
     policy::Scopes,
 };
 use crate::{
@@ -38,6 +41,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Admission {
     pub(crate) webhooks: Webhooks,
+    pub(super) plugins: AdmissionPlugins,
     /// Where the uids of questions come from, apart from the randomness that ends up in objects.
     uids: Random,
     configurations: RwLock<Arc<Configurations>>,
@@ -49,9 +53,10 @@ impl Admission {
         addresses: ServiceAddresses,
         store: Store,
         uids: Random,
+        plugins: AdmissionPlugins,
     ) -> Self {
-        let admission =
-            Self { webhooks: Webhooks { client, addresses, store }, uids, configurations: RwLock::default() };
+        let webhooks = Webhooks { client, addresses, store };
+        let admission = Self { webhooks, plugins, uids, configurations: RwLock::default() };
         admission.refresh();
         admission
     }
@@ -71,6 +76,11 @@ impl Admission {
     /// A uid for a question to a webhook.
     pub(crate) fn uid(&self) -> String {
         self.uids.uid()
+    }
+
+    /// Whether somebody has to be asked who is not in this process.
+    fn has_mutating_webhooks(&self) -> bool {
+        !self.configurations().mutating.is_empty()
     }
 
     fn configurations(&self) -> Arc<Configurations> {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     admission::{Attributes, Options},
-    status::{Cause, Status},
+    status::Status,
     store::{CommitError, Object},
     validation,
     wire::options::WriteOptions,
@@ -69,10 +69,8 @@ impl Registry {
         request.warnings.extend(metadata::drop_equal_owners(&mut object));
         wipe_system_fields(&mut object);
         self.admit_create(request, &object)?;
-        served.strategy.admit(&mut object);
         let attributes = Attributes::new(request, Options::Create(options), None);
         let mut object = self.mutate_object(&attributes, object).await?;
-        served.strategy.admit(&mut object);
         self.match_namespace(request, &mut object)?;
         self.set_system_fields(&mut object);
 
@@ -120,7 +118,7 @@ impl Registry {
         if !request.served.strategy.allocates() {
             self.validate_create(request, &object)?;
             request.served.settle(&mut object);
-            self.validate(attributes, Some(&object)).await?;
+            self.allow(attributes, Some(&object)).await?;
             if request.served.is_converted_by_webhook() && !options.dry_run {
                 let stored = self.to_storage(&request.served, object).await?;
                 return self.store_converted(request, name, stored).await;
@@ -136,7 +134,7 @@ impl Registry {
             self.allocate(&request.served, &mut shown)?;
             self.validate_create(request, &shown)?;
             request.served.settle(&mut shown);
-            self.validate(attributes, Some(&shown)).await?;
+            self.allow(attributes, Some(&shown)).await?;
             match self.store_new(request, options, name, shown) {
                 Err(_) if tries > 0 => {}
                 stored => return stored,
@@ -205,7 +203,7 @@ impl Registry {
     ) -> Result<Value, Status> {
         let attributes = Attributes::new(request, Options::Create(options), None);
         let object = self.mutate_object(&attributes, object).await?;
-        self.validate(&attributes, Some(&object)).await?;
+        self.allow(&attributes, Some(&object)).await?;
         Ok(object)
     }
 
@@ -216,7 +214,7 @@ impl Registry {
         object: Value,
     ) -> Result<Value, Status> {
         // There is an object, so there is one afterwards.
-        Ok(self.mutate(attributes, Some(object)).await?.unwrap_or_default())
+        Ok(self.admit(attributes, Some(object)).await?.unwrap_or_default())
     }
 
     /// Creates an object of whatever kind, as the server itself.
@@ -286,39 +284,11 @@ impl Registry {
 
     /// Refuses what cannot be created at the moment, whatever it is.
     fn admit_create(&self, request: &Request, object: &Value) -> Result<(), Status> {
-        if request.served.definition.namespaced {
-            let name = match metadata::name(object) {
-                "" => metadata::text(object, "generateName"),
-                name => name,
-            };
-            self.require_namespace(request, name)?;
-        }
         if let Some(custom) = &request.served.custom
             && custom.terminating
         {
             let why = "create not allowed while custom resource definition is terminating";
             return Err(Status::forbidden(&request.served.group_resource(), metadata::name(object), why));
-        }
-        Ok(())
-    }
-
-    /// Refuses to create in a namespace that is not there, or about to go.
-    fn require_namespace(&self, request: &Request, name: &str) -> Result<(), Status> {
-        let namespace = request.namespace.as_str();
-        let resource = crate::status::GroupResource::new("", "namespaces");
-        let Some(object) = self.store.get("/namespaces", namespace) else {
-            return Err(Status::not_found(&resource, namespace));
-        };
-        if metadata::is_deleting(object.value()) {
-            let why = format!(
-                "unable to create new content in namespace {namespace} because it is being terminated"
-            );
-            let cause = Cause {
-                reason: "NamespaceTerminating".to_owned(),
-                message: format!("namespace {namespace} is being terminated"),
-                field: "metadata.namespace".to_owned(),
-            };
-            return Err(Status::forbidden(&request.served.group_resource(), name, &why).with_cause(cause));
         }
         Ok(())
     }

@@ -46,8 +46,8 @@ impl Registry {
             if !is_named {
                 attributes = attributes.unnamed();
             }
-            self.mutate(&attributes, None).await?;
-            self.validate(&attributes, None).await?;
+            self.admit(&attributes, None).await?;
+            self.allow(&attributes, None).await?;
             match self.try_delete(request, options, &current)? {
                 Some(Deleted::Going(Presented::Stored(object))) => {
                     return self.present(&request.served, &object).await.map(Deleted::Going);
@@ -74,7 +74,6 @@ impl Registry {
     fn find_deletable(&self, request: &Request, options: &DeleteOptions) -> Result<Arc<Object>, Status> {
         let served = &request.served;
         let current = self.store.get(&served.bucket, &request.key()).ok_or_else(|| request.not_found())?;
-        served.strategy.allow_delete(request)?;
         if options.orphan_dependents.is_none() && options.propagation_policy.is_none() {
             request.warnings.extend(served.strategy.delete_warning(served));
         }

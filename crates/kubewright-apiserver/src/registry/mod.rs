@@ -51,7 +51,7 @@ pub(crate) use self::{
     watch::{WatchEvent, WatchEvents, WatchSettings},
 };
 use crate::{
-    admission::Admission,
+    admission::{Admission, Admitters},
     authn::Authenticator,
     authz::Authorizer,
     crd,
@@ -85,8 +85,7 @@ pub(crate) struct Request {
     pub(crate) subresource: String,
     pub(crate) user: User,
     pub(crate) warnings: Warnings,
-    /// Whether webhooks and policies have a say.
-    pub(crate) is_admitted_by_others: bool,
+    pub(crate) admitters: Admitters,
 }
 
 // === impl Registry ===
@@ -203,13 +202,13 @@ impl Request {
             subresource: String::new(),
             user: User::admin(),
             warnings: Warnings::default(),
-            is_admitted_by_others: false,
+            admitters: Admitters::Plugins,
         }
     }
 
     /// The same request without admission, which has taken place.
     pub(crate) fn admitted(self) -> Self {
-        Self { is_admitted_by_others: false, ..self }
+        Self { admitters: Admitters::None, ..self }
     }
 
     /// The same request to the version that is stored.

@@ -177,7 +177,7 @@ impl Registry {
         }
         self.check_escalation(request, &new, Some(old))?;
         let shown_new = edit.view.map(|view| view.show(&new));
-        self.validate(&attributes, Some(shown_new.as_ref().unwrap_or(&new))).await?;
+        self.allow(&attributes, Some(shown_new.as_ref().unwrap_or(&new))).await?;
         let stored = self.store_changed(request, options, current, old, new)?;
         match stored {
             Changed::Stored(object) => self.present(served, &object).await.map(Some),
@@ -463,7 +463,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        admission::Admission,
+        admission::{Admission, AdmissionPlugins},
         authn::{Authenticator, TokenIssuer},
         authz::Authorizer,
         store::Store,
@@ -475,7 +475,8 @@ mod tests {
         let authenticator = Authenticator::new(TokenIssuer::new(clock.clone(), &random));
         let store = Store::new(1, 16);
         let (client, addresses) = (WebhookClient::network(), ServiceAddresses::default());
-        let admission = Admission::new(client, addresses, store.clone(), random.fork());
+        let admission =
+            Admission::new(client, addresses, store.clone(), random.fork(), AdmissionPlugins::default());
         Registry::new(store, clock, random, authenticator, Authorizer::always_allow(), admission)
     }
 

@@ -19,6 +19,7 @@ use super::{
     watch::Lines,
 };
 use crate::{
+    admission::Admitters,
     authn::impersonation,
     authz::{Attributes, Target},
     discovery,
@@ -152,7 +153,7 @@ impl Handler {
             subresource: info.subresource.clone(),
             user,
             warnings,
-            is_admitted_by_others: true,
+            admitters: Admitters::All,
         };
         let call = Call {
             registry: &self.registry,

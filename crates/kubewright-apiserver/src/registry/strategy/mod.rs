@@ -13,8 +13,8 @@ use kubewright_schema::{ErrorList, crd as definition, names::NameRule};
 use serde_json::{Map, Value, json};
 
 pub(super) use self::service::Refusal;
-use super::{Request, Served, Warnings, metadata};
-use crate::{crd, status::Status, store::Listing, user::User};
+use super::{Served, Warnings, metadata};
+use crate::{crd, store::Listing, user::User};
 
 /// The behaviour of a kind in the places where verbs ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,13 +77,6 @@ impl Strategy {
             | ("networking.k8s.io", "ipaddresses") => Some(NameRule::PathSegment),
             _ if self == Self::Crd => None,
             _ => Some(NameRule::DnsSubdomain),
-        }
-    }
-
-    /// Sets what admission plugins set that every cluster has. Webhooks see it.
-    pub(super) fn admit(self, object: &mut Value) {
-        if self == Self::Pod {
-            workload::admit_pod(object);
         }
     }
 
@@ -215,14 +208,6 @@ impl Strategy {
         match self {
             Self::Crd => definition::validate_crd_status_update(object, old),
             _ => ErrorList::new(),
-        }
-    }
-
-    /// Whether the object may be deleted at all.
-    pub(super) fn allow_delete(self, request: &Request) -> Result<(), Status> {
-        match self {
-            Self::Namespace => namespace::allow_delete(request),
-            _ => Ok(()),
         }
     }
 

@@ -1,15 +1,9 @@
 use serde_json::{Value, json};
 
-use crate::{
-    registry::{Request, metadata},
-    status::Status,
-};
+use crate::registry::metadata;
 
 /// The finalizer in `spec.finalizers` that the namespace controller removes when the namespace is empty.
 const FINALIZER: &str = "kubernetes";
-
-/// The namespaces that a cluster cannot be without.
-const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
 pub(super) fn prepare_create(namespace: &mut Value) {
     label(namespace);
@@ -37,12 +31,4 @@ fn label(namespace: &mut Value) {
     let name = metadata::name(namespace).to_owned();
     let labels = metadata::child(metadata::edit(namespace), "labels");
     labels.insert("kubernetes.io/metadata.name".to_owned(), Value::from(name));
-}
-
-pub(super) fn allow_delete(request: &Request) -> Result<(), Status> {
-    if IMMORTAL.contains(&request.name.as_str()) {
-        let why = "this namespace may not be deleted";
-        return Err(Status::forbidden(&request.served.group_resource(), &request.name, why));
-    }
-    Ok(())
 }

@@ -1,8 +1,7 @@
 //! The kinds that run pods from a template.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::text;
 use crate::registry::metadata;
 
 /// Counts the versions of a DaemonSet's template in the annotation that keeps them.
@@ -47,30 +46,5 @@ pub(super) fn prepare_job(job: &mut Value) {
     let labels = job["spec"]["template"]["metadata"]["labels"].clone();
     if metadata::get(job, "labels").is_none() && labels.as_object().is_some_and(|labels| !labels.is_empty()) {
         metadata::set(job, "labels", Some(labels));
-    }
-}
-
-/// What the plugins for priorities and for tolerations add to every pod.
-pub(super) fn admit_pod(pod: &mut Value) {
-    let spec = metadata::child(metadata::as_map(pod), "spec");
-    if spec.get("priorityClassName").and_then(Value::as_str).is_none_or(str::is_empty) {
-        spec.entry("priority").or_insert_with(|| json!(0));
-        spec.entry("preemptionPolicy").or_insert_with(|| json!("PreemptLowerPriority"));
-    }
-    let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));
-    if tolerations.is_null() {
-        *tolerations = json!([]);
-    }
-    let Some(tolerations) = tolerations.as_array_mut() else { return };
-    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
-        let tolerates = |toleration: &Value| {
-            let own = text(toleration, "key");
-            (own == key || own.is_empty()) && matches!(text(toleration, "effect"), "" | "NoExecute")
-        };
-        if !tolerations.iter().any(tolerates) {
-            tolerations.push(json!({
-                "key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300,
-            }));
-        }
     }
 }
