@@ -4,8 +4,8 @@ use kubewright_runtime::{Result, manager::Manager};
 
 use crate::{
     cluster::Settings, cron_job, daemon_set, deployment, endpoint_slice, garbage_collector, job, kubelet,
-    load_balancer, namespace, persistent_volume, pod_garbage_collector, replica_set, scheduler,
-    service_account, stateful_set,
+    load_balancer, namespace, node_lifecycle, persistent_volume, pod_garbage_collector, replica_set,
+    scheduler, service_account, stateful_set,
 };
 
 /// One controller of the cluster.
@@ -124,6 +124,12 @@ pub(crate) const CONTROLLERS: &[Descriptor] = &[
         alias: Some("podgc"),
         about: "deletes pods that no kubelet can end",
         run: pod_garbage_collector::run,
+    },
+    Descriptor {
+        name: "node-lifecycle-controller",
+        alias: Some("nodelifecycle"),
+        about: "taints nodes by their conditions",
+        run: node_lifecycle::run,
     },
     Descriptor { name: "scheduler", alias: None, about: "binds pods to nodes", run: scheduler::run },
     Descriptor {

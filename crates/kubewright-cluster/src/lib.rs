@@ -11,7 +11,7 @@
 //! objects, from a `reconciler` that reads caches and writes:
 //!
 //! * `deployment/`, `replica_set/`, `stateful_set/`, `daemon_set/`, `job/` and `cron_job/`: workloads.
-//! * `scheduler/` and `kubelet/`: pods are bound to a node and run there, without a process. The annotations
+//! * `scheduler/`, `kubelet/` and `node_lifecycle/`: pods are bound to a node and run there, without a process. The annotations
 //!   by which a pod misbehaves are in [`annotations`].
 //! * `garbage_collector/`, `pod_garbage_collector/` and `namespace/`: the end of objects.
 //! * `service_account/`: what every namespace has.
@@ -34,6 +34,7 @@ mod job;
 mod kubelet;
 mod load_balancer;
 mod namespace;
+mod node_lifecycle;
 mod note;
 mod ownership;
 mod persistent_volume;
