@@ -38,6 +38,7 @@ pub mod webhook;
 pub mod wire;
 
 pub use admission::plugins::{AdmissionPlugins, AdmissionPluginsError};
+pub use registry::{ServiceRangeError, ServiceRanges};
 pub use server::{ApiServer, ApiServerBuilder, ApiService, ServerClosed};
 pub use store::Snapshot;
 pub use user::User;

@@ -16,10 +16,10 @@ use tower::Service;
 use crate::{
     admission::{Admission, AdmissionPlugins},
     authn::{Authenticator, TokenIssuer},
-    authz::Authorizer,
+    authz::{AuthorizationMode, Authorizer},
     bootstrap,
     listener::{self, ListenError, ListenOptions, Listening},
-    registry::{Registry, WatchSettings, access::AccessObjects},
+    registry::{Registry, ServiceRanges, WatchSettings, access::AccessObjects},
     status::Status,
     store::{Snapshot, Store},
     user::User,
@@ -57,8 +57,11 @@ pub struct ApiServerBuilder {
     bookmark_period: Duration,
     tokens: Vec<(String, User)>,
     anonymous: bool,
-    access_control: bool,
     admission_plugins: AdmissionPlugins,
+    authorization_modes: Vec<AuthorizationMode>,
+    service_account_issuers: Vec<String>,
+    api_audiences: Vec<String>,
+    service_ranges: ServiceRanges,
     webhook_client: WebhookClient,
     webhook_addresses: ServiceAddresses,
 }
@@ -92,8 +95,11 @@ impl ApiServer {
             bookmark_period: Duration::from_secs(60),
             tokens: Vec::new(),
             anonymous: true,
-            access_control: true,
             admission_plugins: AdmissionPlugins::default(),
+            authorization_modes: vec![AuthorizationMode::Rbac],
+            service_account_issuers: Vec::new(),
+            api_audiences: Vec::new(),
+            service_ranges: ServiceRanges::default(),
             webhook_client: WebhookClient::network(),
             webhook_addresses: ServiceAddresses::default(),
         }
@@ -119,9 +125,12 @@ impl ApiServer {
 
     /// Listens on a socket for clients that show who they are. The listener stops when it is dropped.
     ///
+    /// Its certificate is also valid for the address of the service `kubernetes`.
+    ///
     /// # Errors
     /// If the address cannot be bound, or no certificate can be made for it.
-    pub async fn listen(&self, options: ListenOptions) -> Result<Listening, ListenError> {
+    pub async fn listen(&self, mut options: ListenOptions) -> Result<Listening, ListenError> {
+        options.extra_names.push(self.handler.registry.service_ranges.first_address().to_string());
         listener::listen(self.authenticating_service(), options).await
     }
 
@@ -203,22 +212,46 @@ impl ApiServerBuilder {
         self
     }
 
-    /// Lets clients of [`ApiServer::authenticating_service`] be `user` by a bearer token.
+    /// Lets clients of [`ApiServer::authenticating_service`] be `user` by a bearer token; of two users of one token, the
+    /// later. [`read_token_file`](crate::authn::read_token_file) reads kube-apiserver's `--token-auth-file`.
     pub fn token(mut self, token: impl Into<String>, user: User) -> Self {
         self.tokens.push((token.into(), user));
         self
     }
 
-    /// Whether clients that do not show who they are come in as `system:anonymous`, or are refused. Default: they
-    /// come in, and RBAC lets them do next to nothing.
+    /// Whether clients that do not show who they are come in as `system:anonymous`, or are refused
+    /// (kube-apiserver's `--anonymous-auth`). Default: they come in, and RBAC lets them do next to nothing.
+    ///
+    /// As by a real server, they are refused in any case where [`AuthorizationMode::AlwaysAllow`] is one of the modes.
     pub fn anonymous(mut self, anonymous: bool) -> Self {
         self.anonymous = anonymous;
         self
     }
 
-    /// Whether RBAC decides what users may do, or everybody may do everything. Default: RBAC decides.
-    pub fn access_control(mut self, access_control: bool) -> Self {
-        self.access_control = access_control;
+    /// Who decides what users may do, asked in this order until one allows it (kube-apiserver's
+    /// `--authorization-mode`). Default: RBAC. An empty list allows nothing but to `system:masters`.
+    pub fn authorization_modes(mut self, modes: impl IntoIterator<Item = AuthorizationMode>) -> Self {
+        self.authorization_modes = modes.into_iter().collect();
+        self
+    }
+
+    /// The names of the issuer of service account tokens (kube-apiserver's `--service-account-issuer`): the server issues
+    /// tokens under the first and accepts those of all. Default: `https://kubernetes.default.svc`.
+    pub fn service_account_issuers(mut self, issuers: impl IntoIterator<Item = String>) -> Self {
+        self.service_account_issuers = issuers.into_iter().collect();
+        self
+    }
+
+    /// Whom service account tokens must be for to be accepted here (kube-apiserver's `--api-audiences`). Default: the
+    /// issuers.
+    pub fn api_audiences(mut self, audiences: impl IntoIterator<Item = String>) -> Self {
+        self.api_audiences = audiences.into_iter().collect();
+        self
+    }
+
+    /// The addresses that services get (kube-apiserver's `--service-cluster-ip-range`). Default: `10.96.0.0/12`.
+    pub fn service_ranges(mut self, ranges: ServiceRanges) -> Self {
+        self.service_ranges = ranges;
         self
     }
 
@@ -283,16 +316,16 @@ impl ApiServerBuilder {
             None => Store::new(1, self.watch_history),
         };
         let audit = self.random.fork();
-        let issuer = TokenIssuer::new(self.clock.clone(), &self.random);
-        let mut authenticator = Authenticator::new(issuer).with_anonymous(self.anonymous);
+        let issuer =
+            TokenIssuer::new(self.clock.clone(), &self.random).with_issuers(self.service_account_issuers);
+        let anonymous = self.anonymous && !self.authorization_modes.contains(&AuthorizationMode::AlwaysAllow);
+        let mut authenticator =
+            Authenticator::new(issuer).with_audiences(self.api_audiences).with_anonymous(anonymous);
         for (token, user) in self.tokens {
             authenticator = authenticator.with_token(token, user);
         }
-        let authorizer = if self.access_control {
-            Authorizer::new(Arc::new(AccessObjects(store.clone())))
-        } else {
-            Authorizer::always_allow()
-        };
+        let authorizer =
+            Authorizer::new(Arc::new(AccessObjects(store.clone()))).with_modes(self.authorization_modes);
         let admission = Admission::new(
             self.webhook_client,
             self.webhook_addresses,
@@ -300,7 +333,15 @@ impl ApiServerBuilder {
             audit.fork(),
             self.admission_plugins,
         );
-        let registry = Registry::new(store, self.clock, self.random, authenticator, authorizer, admission);
+        let registry = Registry::new(
+            store,
+            self.clock,
+            self.random,
+            authenticator,
+            authorizer,
+            admission,
+            self.service_ranges,
+        );
         let handler = Handler {
             registry: Arc::new(registry),
             version: self.version,

@@ -96,6 +96,94 @@ async fn services_get_addresses_and_keep_them() {
     );
 }
 
+/// What a real server answers that was started with these ranges.
+#[tokio::test(start_paused = true)]
+async fn services_get_addresses_of_the_ranges_of_the_cluster() {
+    let dual = "10.43.0.0/16,fd00:43::/112";
+    let cluster = |ranges: &str| {
+        let ranges = ranges.parse().expect("ranges");
+        Cluster(ApiServer::builder().random(Random::seeded(1)).service_ranges(ranges).build())
+    };
+    for (ranges, first, family) in
+        [(dual, "10.43.0.1", "IPv4"), ("fd00:43::/112,10.43.0.0/16", "fd00:43::1", "IPv6")]
+    {
+        let cluster = cluster(ranges);
+        let (_, kubernetes) =
+            cluster.send(Method::GET, &format!("{SERVICES}/kubernetes"), "", &json!({})).await;
+        assert_eq!(kubernetes["spec"]["clusterIPs"], json!([first]));
+        assert_eq!(kubernetes["spec"]["ipFamilies"], json!([family]));
+        let path = "/apis/networking.k8s.io/v1/servicecidrs/kubernetes";
+        let (_, cidr) = cluster.send(Method::GET, path, "", &json!({})).await;
+        assert_eq!(cidr["spec"]["cidrs"], json!(ranges.split(',').collect::<Vec<_>>()));
+    }
+
+    let cluster = cluster(dual);
+    let both = json!(["10.43.0.78", "fd00:43::78"]);
+    for (name, spec, families, policy) in [
+        ("plain", json!({}), json!(["IPv4"]), "SingleStack"),
+        ("single6", json!({"ipFamilies": ["IPv6"]}), json!(["IPv6"]), "SingleStack"),
+        ("prefer", json!({"ipFamilyPolicy": "PreferDualStack"}), json!(["IPv4", "IPv6"]), "PreferDualStack"),
+        (
+            "require6",
+            json!({"ipFamilyPolicy": "RequireDualStack", "ipFamilies": ["IPv6"]}),
+            json!(["IPv6", "IPv4"]),
+            "RequireDualStack",
+        ),
+        ("ip6", json!({"clusterIP": "fd00:43::77"}), json!(["IPv6"]), "SingleStack"),
+        (
+            "both",
+            json!({"ipFamilyPolicy": "PreferDualStack", "clusterIP": "10.43.0.78", "clusterIPs": both}),
+            json!(["IPv4", "IPv6"]),
+            "PreferDualStack",
+        ),
+    ] {
+        let created = cluster.create(SERVICES, service(name, &spec)).await;
+        assert_eq!(created["spec"]["ipFamilies"], families, "{name}");
+        assert_eq!(created["spec"]["ipFamilyPolicy"], policy, "{name}");
+        let ips = created["spec"]["clusterIPs"].as_array().expect("addresses");
+        assert_eq!(created["spec"]["clusterIP"], ips[0], "{name}");
+        let of_ips: Vec<_> = ips
+            .iter()
+            .map(|ip| match ip.as_str() {
+                Some(ip) if ip.starts_with("10.43.") => "IPv4",
+                Some(ip) if ip.starts_with("fd00:43::") => "IPv6",
+                _ => panic!("{name}: {ip} is in no range"),
+            })
+            .collect();
+        assert_eq!(json!(of_ips), families, "{name}");
+    }
+    for (spec, why) in [
+        (
+            json!({"ipFamilyPolicy": "RequireDualStack", "clusterIP": "10.43.0.78"}),
+            "[\"10.43.0.78\",\"\"]: failed to allocate IP 10.43.0.78: provided IP is already allocated",
+        ),
+        (
+            json!({"ipFamilyPolicy": "PreferDualStack", "clusterIP": "10.43.0.79", "clusterIPs": ["10.43.0.79", "fd00:44::78"]}),
+            "[\"10.43.0.79\",\"fd00:44::78\"]: failed to allocate IP fd00:44::78: the provided network does not match the \
+             current range",
+        ),
+        (
+            json!({"clusterIP": "10.99.0.1"}),
+            "[\"10.99.0.1\"]: failed to allocate IP 10.99.0.1: the provided network does not match the current range",
+        ),
+    ] {
+        assert_eq!(
+            cluster.refused(Method::POST, SERVICES, service("x", &spec)).await,
+            format!("Service \"x\" is invalid: spec.clusterIPs: Invalid value: {why}")
+        );
+    }
+
+    let path = format!("{SERVICES}/plain");
+    let (code, dual) = cluster.patch(&path, json!({"spec": {"ipFamilyPolicy": "RequireDualStack"}})).await;
+    assert_eq!(code, StatusCode::OK, "{dual}");
+    assert_eq!(dual["spec"]["ipFamilies"], json!(["IPv4", "IPv6"]));
+    assert!(dual["spec"]["clusterIPs"][1].as_str().is_some_and(|ip| ip.starts_with("fd00:43::")), "{dual}");
+    let (code, single) = cluster.patch(&path, json!({"spec": {"ipFamilyPolicy": "SingleStack"}})).await;
+    assert_eq!(code, StatusCode::OK, "{single}");
+    assert_eq!(single["spec"]["clusterIPs"], json!([dual["spec"]["clusterIPs"][0]]));
+    assert_eq!(single["spec"]["ipFamilies"], json!(["IPv4"]));
+}
+
 #[tokio::test(start_paused = true)]
 async fn ports_that_differ_in_their_protocol_share_a_port_of_nodes() {
     let cluster = Cluster::new();

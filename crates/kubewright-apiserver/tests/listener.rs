@@ -1,4 +1,4 @@
-//! The listener in front of a service that is not the API server.
+//! The listener, mostly in front of a service that is not the API server.
 
 use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -8,8 +8,13 @@ use http::{Request, Response};
 use http_body_util::{BodyExt, Full, StreamBody, combinators::BoxBody};
 use hyper::body::{Frame, Incoming};
 use kube::config::{KubeConfigOptions, Kubeconfig as ClientConfig};
-use kubewright_apiserver::listener::{
-    Credentials, ListenError, ListenOptions, Listening, PeerAddress, PeerCertificate, listen,
+use kubewright_apiserver::{
+    ApiServer, User,
+    authz::AuthorizationMode,
+    listener::{
+        CertificateAuthority, ClientCa, ClientCertificate, Credentials, ListenError, ListenOptions,
+        Listening, PeerAddress, PeerCertificate, RefusedCertificate, ServerCertificate, listen,
+    },
 };
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 use tokio::{
@@ -37,7 +42,10 @@ async fn start(options: ListenOptions, go_on: Arc<Notify>) -> Result<Listening, 
                         go_on.notified().await;
                     }
                     let peer = request.extensions().get::<Arc<PeerCertificate>>();
-                    let who = peer.map(|peer| format!("{} of {:?}", peer.common_name, peer.organizations));
+                    let refused = request.extensions().get::<Arc<RefusedCertificate>>();
+                    let who = peer
+                        .map(|peer| format!("{} of {:?}", peer.common_name, peer.organizations))
+                        .or(refused.map(|refused| refused.reason.clone()));
                     let address = request.extensions().get::<PeerAddress>().expect("an address");
                     assert!(address.0.ip().is_loopback());
                     let text = format!("{:?} {}", request.version(), who.unwrap_or_default());
@@ -50,12 +58,16 @@ async fn start(options: ListenOptions, go_on: Arc<Notify>) -> Result<Listening, 
     listen(service, options).await
 }
 
-async fn ask(kubeconfig: &str, path: &str) -> Result<String, kube::Error> {
+async fn client(kubeconfig: &str) -> kube::Client {
     let config: ClientConfig = serde_json::from_str(kubeconfig).expect("a kubeconfig");
     let options = KubeConfigOptions::default();
     let config = kube::Config::from_custom_kubeconfig(config, &options).await.expect("a configuration");
-    let client = kube::Client::try_from(config).expect("a client");
-    client.request_text(Request::get(path).body(Vec::new()).expect("a request")).await
+    kube::Client::try_from(config).expect("a client")
+}
+
+async fn ask(kubeconfig: &str, path: &str) -> Result<String, kube::Error> {
+    let request = Request::get(path).body(Vec::new()).expect("a request");
+    client(kubeconfig).await.request_text(request).await
 }
 
 #[tokio::test]
@@ -75,13 +87,129 @@ async fn a_kubeconfig_is_all_that_a_client_needs() {
 }
 
 #[tokio::test]
-async fn a_certificate_of_another_authority_is_refused() {
+async fn a_certificate_of_another_authority_names_nobody() {
     let listening = start(ListenOptions::default(), Arc::default()).await.expect("listens");
     let other = start(ListenOptions::default(), Arc::default()).await.expect("listens");
     let stranger = other.admin_certificate().expect("a certificate").clone();
     let kubeconfig = listening.kubeconfig_for(Credentials::Certificate(stranger)).to_text();
-    assert!(ask(&kubeconfig, "/").await.is_err());
-    assert!(ask(&listening.kubeconfig(), "/").await.is_ok(), "the others are served on");
+    let answer = ask(&kubeconfig, "/").await.expect("an answer");
+    assert!(answer.contains("invalid peer certificate"), "{answer}");
+
+    let mut options = ListenOptions::default();
+    options.client_ca = Some(ClientCa::from_pem(other.ca_pem().expect("TLS")).expect("PEM"));
+    let trusting = start(options, Arc::default()).await.expect("listens");
+    let joe =
+        other.authority().expect("an authority").issue_client("joe", Some("dev")).expect("a certificate");
+    for (certificate, expected) in [
+        (joe, "joe of [\"dev\"]"),
+        (trusting.admin_certificate().expect("TLS").clone(), "system:admin of [\"system:masters\"]"),
+    ] {
+        let kubeconfig = trusting.kubeconfig_for(Credentials::Certificate(certificate)).to_text();
+        assert_eq!(ask(&kubeconfig, "/").await.expect("an answer"), format!("HTTP/1.1 {expected}"));
+    }
+}
+
+#[tokio::test]
+async fn a_server_may_have_a_certificate_of_its_own() {
+    let authority = CertificateAuthority::generate().expect("an authority");
+    let mut names = rcgen::CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("names");
+    names.use_authority_key_identifier_extension = true;
+    let key = rcgen::KeyPair::generate().expect("a key");
+    let issuer_key = rcgen::KeyPair::from_pem(authority.key_pem()).expect("its own PEM");
+    let issuer =
+        rcgen::Issuer::from_ca_cert_pem(authority.certificate_pem(), issuer_key).expect("its own PEM");
+    let certificate = names.signed_by(&key, &issuer).expect("signed");
+    let chain = format!("{}{}", certificate.pem(), authority.certificate_pem());
+    let mut options = ListenOptions::default();
+    options.certificate = Some(ServerCertificate::from_pem(&chain, &key.serialize_pem()).expect("they fit"));
+    let listening = start(options, Arc::default()).await.expect("listens");
+    assert_eq!(listening.ca_pem(), Some(chain.as_str()));
+    let answer = ask(&listening.kubeconfig(), "/").await.expect("an answer");
+    assert_eq!(answer, "HTTP/1.1 system:admin of [\"system:masters\"]");
+}
+
+/// What a real server answers to the same certificates and tokens.
+#[tokio::test]
+async fn who_makes_a_request_is_what_kube_apiserver_takes_them_for() {
+    let ours = CertificateAuthority::generate().expect("an authority");
+    let theirs = CertificateAuthority::generate().expect("an authority");
+    let mut options = ListenOptions::default();
+    options.client_ca = Some(ClientCa::from_pem(ours.certificate_pem()).expect("PEM"));
+    let joe = User { name: "joe".to_owned(), uid: "u1".to_owned(), ..User::default() };
+    let server = |anonymous| ApiServer::builder().token("t1", joe.clone()).anonymous(anonymous).build();
+    let open = server(true);
+    let listening = open.listen(options.clone()).await.expect("listens");
+    let closed = server(false).listen(options.clone()).await.expect("listens");
+    let lenient = ApiServer::builder().authorization_modes([AuthorizationMode::AlwaysAllow]).build();
+    let lenient = lenient.listen(options).await.expect("listens");
+
+    let jane = ours.issue_client("jane", Some("dev")).expect("a certificate");
+    let nameless = ours.issue_client("", None).expect("a certificate");
+    let stranger = theirs.issue_client("stranger", None).expect("a certificate");
+    let expired = {
+        let mut params = rcgen::CertificateParams::default();
+        params.distinguished_name.push(rcgen::DnType::CommonName, "old");
+        params.not_after = rcgen::date_time_ymd(2020, 1, 1);
+        let key = rcgen::KeyPair::from_pem(ours.key_pem()).expect("its own PEM");
+        let issuer = rcgen::Issuer::from_ca_cert_pem(ours.certificate_pem(), key).expect("its own PEM");
+        let key = rcgen::KeyPair::from_pem(&jane.key_pem).expect("a key");
+        let mut expired = jane.clone();
+        expired.certificate_pem = params.signed_by(&key, &issuer).expect("signed").pem();
+        expired
+    };
+    let review = |listening: &Listening, certificate: Option<&ClientCertificate>, token: Option<&str>| {
+        let credentials = certificate
+            .map_or(Credentials::None, |certificate| Credentials::Certificate(certificate.clone()));
+        let mut kubeconfig: serde_json::Value =
+            serde_json::from_str(&listening.kubeconfig_for(credentials).to_text()).expect("JSON");
+        if let Some(token) = token {
+            kubeconfig["users"][0]["user"]["token"] = token.into();
+        }
+        async move { who(&kubeconfig.to_string()).await }
+    };
+    let cases = [
+        (Some(&jane), None, "jane"),
+        (Some(&jane), Some("wrong"), "jane"),
+        (Some(&nameless), None, "403"),
+        (Some(&nameless), Some("t1"), "joe"),
+        (Some(&nameless), Some("wrong"), "401"),
+        (Some(&stranger), None, "401"),
+        (Some(&stranger), Some("t1"), "joe"),
+        (Some(&expired), None, "401"),
+        (None, Some("t1"), "joe"),
+        (None, Some("wrong"), "401"),
+        (None, None, "403"),
+    ];
+    for (index, (certificate, token, expected)) in cases.into_iter().enumerate() {
+        assert_eq!(review(&listening, certificate, token).await, expected, "case {index}");
+        // Who would be anonymous is nobody.
+        let expected = if expected == "403" { "401" } else { expected };
+        assert_eq!(review(&closed, certificate, token).await, expected, "case {index} without anonymous");
+    }
+    assert_eq!(review(&lenient, Some(&jane), None).await, "jane");
+    assert_eq!(review(&lenient, None, None).await, "401", "nobody may do everything");
+    for path in ["/healthz", "/livez", "/readyz", "/version"] {
+        let anonymous = |listening: &Listening| listening.kubeconfig_for(Credentials::None).to_text();
+        assert!(ask(&anonymous(&listening), path).await.is_ok(), "{path}");
+        let Err(kube::Error::Api(status)) = ask(&anonymous(&closed), path).await else {
+            panic!("{path} is open")
+        };
+        assert_eq!((status.code, status.message.as_str()), (401, "Unauthorized"), "{path}");
+    }
+}
+
+/// The user that the server takes the client of a kubeconfig for, or the code of its refusal.
+async fn who(kubeconfig: &str) -> String {
+    let review = r#"{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}"#;
+    let request = Request::post("/apis/authentication.k8s.io/v1/selfsubjectreviews")
+        .header("content-type", "application/json")
+        .body(review.as_bytes().to_vec())
+        .expect("a request");
+    match client(kubeconfig).await.request::<serde_json::Value>(request).await {
+        Ok(answer) => answer["status"]["userInfo"]["username"].as_str().unwrap_or_default().to_owned(),
+        Err(kube::Error::Api(status)) => status.code.to_string(),
+        Err(error) => panic!("{error}"),
+    }
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use kubewright_cluster::Selection;
 use kubewright_manifests::compatibility::Exception;
 
-use crate::{check, generate};
+use crate::{api_server::ApiServerOptions, check, generate};
 
 /// The operator framework for Rust: one binary from an empty folder to a running operator.
 #[derive(Debug, Parser)]
@@ -92,7 +92,7 @@ pub(crate) struct CheckCrdOptions {
     pub(crate) context: Option<String>,
 }
 
-/// Where the API server listens and where its kubeconfig goes.
+/// What a cluster consists of, where it listens and where its kubeconfig goes.
 #[derive(Debug, Args)]
 pub(crate) struct ServingOptions {
     /// The address to listen on. The default is reachable from this machine alone.
@@ -107,6 +107,9 @@ pub(crate) struct ServingOptions {
     /// takes one away from `*`.
     #[arg(long, value_name = "LIST", default_value = "*", allow_hyphen_values = true)]
     pub(crate) controllers: Selection,
+
+    #[command(flatten)]
+    pub(crate) api_server: ApiServerOptions,
 }
 
 #[derive(Debug, Args)]
@@ -150,7 +153,11 @@ pub(crate) struct DevOptions {
     pub(crate) timeout: Duration,
 
     /// Use the cluster of this kubeconfig instead of an embedded one.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["secure_port", "write_kubeconfig", "controllers", "bind_address"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["secure_port", "write_kubeconfig", "controllers", "bind_address", "ApiServerOptions"]
+    )]
     pub(crate) kubeconfig: Option<PathBuf>,
 
     /// The port of the embedded cluster; 0 picks a free one.
@@ -241,7 +248,9 @@ pub(crate) enum MarkersFormat {
 const CLUSTER_EXAMPLES: &str = "\
 Examples:
   kubewright cluster --write-kubeconfig kubeconfig
-  kubewright cluster --secure-port 0 --controllers none --output json";
+  kubewright cluster --secure-port 0 --controllers none --output json
+  kubewright cluster --token-auth-file tokens.csv --anonymous-auth=false
+  kubewright cluster --service-cluster-ip-range 10.43.0.0/16,fd00:43::/112";
 
 const DEV_EXAMPLES: &str = "\
 Examples:
@@ -298,8 +307,33 @@ mod tests {
 
     #[test]
     fn a_kubeconfig_excludes_the_flags_of_the_embedded_cluster() {
-        let result =
-            Arguments::try_parse_from(["kubewright", "dev", "--kubeconfig", "f", "--secure-port", "1"]);
-        assert!(result.is_err());
+        for flag in ["--secure-port=1", "--controllers=none", "--anonymous-auth=false", "--token-auth-file=f"]
+        {
+            let result = Arguments::try_parse_from(["kubewright", "dev", "--kubeconfig", "f", flag]);
+            assert!(result.is_err(), "{flag}");
+        }
+        assert!(Arguments::try_parse_from(["kubewright", "dev", "--kubeconfig", "f"]).is_ok());
+    }
+
+    #[test]
+    fn flags_of_kube_apiserver_are_checked_where_they_are_read() {
+        let refusal = |arguments: &[&str]| {
+            let arguments = [&["kubewright", "cluster"], arguments].concat();
+            Arguments::try_parse_from(arguments).expect_err("refused").to_string()
+        };
+        for (arguments, expected) in [
+            (&["--authorization-mode=Node,RBAC"][..], "supported are RBAC, AlwaysAllow and AlwaysDeny"),
+            (&["--service-cluster-ip-range=10.0.0.0/30"], "fewer than 8 addresses"),
+            (&["--tls-cert-file=a"], "--tls-private-key-file"),
+            (&["--service-account-issuer="], "an issuer is a URL or a name"),
+            (&["--token-auth-fil=a"], "a similar argument exists: '--token-auth-file'"),
+            (&["--etcd-servers=a"], "unexpected argument '--etcd-servers'"),
+        ] {
+            let refusal = refusal(arguments);
+            assert!(refusal.contains(expected), "{arguments:?}: {refusal}");
+        }
+        for flag in ["--anonymous-auth", "--anonymous-auth=false", "--authorization-mode=AlwaysDeny,RBAC"] {
+            assert!(Arguments::try_parse_from(["kubewright", "cluster", flag]).is_ok(), "{flag}");
+        }
     }
 }

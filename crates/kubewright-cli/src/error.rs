@@ -16,6 +16,9 @@ pub(crate) enum Error {
     #[error("{0}")]
     Listen(String),
 
+    #[error("{flag}: {reason}")]
+    Flag { flag: &'static str, reason: String },
+
     #[error("cannot write the kubeconfig {}: {source}", path.display())]
     WriteKubeconfig { path: PathBuf, source: io::Error },
 

@@ -2,11 +2,12 @@
 //!
 //! The binary is thin, and so is this crate: each command is one module, and what a library should own lives in a
 //! library. It may import every crate of the workspace but the facade and the test cluster, and none imports it.
-//! Start reading at `command.rs`, the one table of commands and flags; `cluster.rs`, `dev/` and `generate/` are the commands.
+//! Start reading at `command.rs`, the one table of commands and flags (`api_server.rs` has those that kube-apiserver has, too); `cluster.rs`, `dev/` and `generate/` are the commands.
 //!
 //! Exit codes: 0 for success and for an end by SIGINT or SIGTERM, 1 for a failure, 2 for arguments that make no sense.
 //! `check` has 1 for a bad verdict alone, and 2 for whatever keeps it from one.
 
+mod api_server;
 mod check;
 mod cluster;
 mod command;

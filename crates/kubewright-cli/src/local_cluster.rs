@@ -8,7 +8,7 @@ use std::{
 
 use kubewright_apiserver::{
     ApiServer,
-    listener::{ListenOptions, Listening},
+    listener::{ListenError, ListenOptions, Listening},
 };
 use kubewright_cluster::Cluster;
 use kubewright_world::{Clock, Random};
@@ -40,12 +40,20 @@ impl LocalCluster {
         kubeconfig: Option<PathBuf>,
     ) -> Result<Self, Error> {
         let (clock, random) = (Clock::system(), Random::from_entropy());
-        let server = ApiServer::builder().clock(clock.clone()).random(random.fork()).build();
+        let server = ApiServer::builder().clock(clock.clone()).random(random.fork());
+        let server = options.api_server.configure(server)?.build();
         let address = SocketAddr::new(options.bind_address, port);
         let mut listen = ListenOptions::default().at(address);
         listen.shutdown_grace = SHUTDOWN_GRACE;
-        let listening = server.listen(listen).await.map_err(|error| {
-            Error::Listen(format!("{error}; choose another port with --secure-port, 0 for any free one"))
+        options.api_server.configure_listener(&mut listen)?;
+        let listening = server.listen(listen).await.map_err(|error| match error {
+            ListenError::AddressInUse { .. } => {
+                Error::Listen(format!("{error}; choose another port with --secure-port, 0 for any free one"))
+            }
+            ListenError::Bind { .. } => {
+                Error::Listen(format!("{error}; see --bind-address and --secure-port"))
+            }
+            _ => Error::Listen(error.to_string()),
         })?;
 
         let (kubeconfig, own_folder) = match options.write_kubeconfig.or(kubeconfig) {

@@ -2,24 +2,32 @@
 //!
 //! An [`Authenticator`] looks at the client certificate that the listener found, then at the bearer token
 //! (a static one, or one that was issued to a service account), and takes a client that shows neither for
-//! `system:anonymous`. A client that shows something wrong is refused with 401. Afterwards
+//! `system:anonymous`. A client that shows nothing right and something wrong is refused with 401. Afterwards
 //! [`impersonated`](impersonation::requested) reads whether the user wants to act as another one, which
 //! [`crate::authz`] must allow.
 //!
-//! `tokens.rs` issues and checks the tokens of service accounts, `reviews.rs` answers the virtual kinds
+//! `token_file.rs` reads static tokens, `tokens.rs` issues and checks the tokens of service accounts, `reviews.rs` answers the virtual kinds
 //! (`TokenRequest`, `TokenReview`, `SelfSubjectReview`). What is asked of stored objects goes through
 //! [`BoundObjects`]; nothing here knows the registry.
 
 pub mod impersonation;
 mod reviews;
+mod token_file;
 mod tokens;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use http::{Extensions, HeaderMap, header};
 
-pub use self::tokens::{BoundObjects, Claims, ObjectRef, TokenError, TokenIssuer};
-use crate::{listener::PeerCertificate, status::Status, user::User};
+pub use self::{
+    token_file::{TokenFileError, read_token_file},
+    tokens::{BoundObjects, Claims, ObjectRef, TokenError, TokenIssuer},
+};
+use crate::{
+    listener::{PeerCertificate, RefusedCertificate},
+    status::Status,
+    user::User,
+};
 
 /// The user of a request that shows no credentials.
 pub const ANONYMOUS: &str = "system:anonymous";
@@ -35,6 +43,8 @@ const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
 pub struct Authenticator {
     tokens: BTreeMap<String, User>,
     issuer: TokenIssuer,
+    /// Whom tokens must be for.
+    audiences: Vec<String>,
     anonymous: bool,
 }
 
@@ -51,10 +61,18 @@ pub enum BadToken {
 }
 
 impl Authenticator {
-    /// An authenticator that knows no static token and lets anonymous requests through to authorization.
+    /// An authenticator that knows no static token and lets anonymous requests through to authorization. Tokens must be
+    /// for one of its issuers.
     #[must_use]
     pub fn new(issuer: TokenIssuer) -> Self {
-        Self { tokens: BTreeMap::new(), issuer, anonymous: true }
+        let audiences = issuer.issuers().to_vec();
+        Self { tokens: BTreeMap::new(), issuer, audiences, anonymous: true }
+    }
+
+    /// The same, for tokens that are for one of these audiences. An empty list changes nothing.
+    #[must_use]
+    pub fn with_audiences(self, audiences: Vec<String>) -> Self {
+        if audiences.is_empty() { self } else { Self { audiences, ..self } }
     }
 
     /// The same with a static bearer token; the user becomes a member of `system:authenticated`.
@@ -79,7 +97,7 @@ impl Authenticator {
     /// Finds out who makes the request with these headers and extensions.
     ///
     /// # Errors
-    /// 401 when what the client shows is wrong, or it shows nothing and anonymous requests are refused.
+    /// 401 when the client shows something wrong and nothing right, or nothing where anonymous requests are refused.
     pub fn authenticate(
         &self,
         headers: &HeaderMap,
@@ -102,6 +120,7 @@ impl Authenticator {
                 Ok((user, _)) => Ok(user),
                 Err(_) => Err(Status::unauthorized()),
             },
+            None if extensions.get::<Arc<RefusedCertificate>>().is_some() => Err(Status::unauthorized()),
             None if self.anonymous => Ok(User {
                 name: ANONYMOUS.to_owned(),
                 groups: vec![UNAUTHENTICATED.to_owned()],
@@ -122,8 +141,8 @@ impl Authenticator {
         audiences: &[String],
         objects: &dyn BoundObjects,
     ) -> Result<(User, Vec<String>), BadToken> {
-        let own = [TokenIssuer::AUDIENCE.to_owned()];
-        let audiences = if audiences.is_empty() { &own[..] } else { audiences };
+        let own = &self.audiences;
+        let audiences = if audiences.is_empty() { own } else { audiences };
         if let Some(user) = self.tokens.get(token) {
             // A static token is for this server.
             let granted: Vec<String> = audiences.iter().filter(|one| own.contains(one)).cloned().collect();
@@ -208,5 +227,19 @@ mod tests {
         assert_eq!(user.name, "system:admin");
         assert_eq!(user.groups, ["system:masters", AUTHENTICATED]);
         assert_eq!(user.extra[CREDENTIAL_ID], ["X509SHA256=00"]);
+    }
+
+    #[test]
+    fn a_certificate_that_does_not_verify_leaves_the_token_to_say_who_it_is() {
+        let mut extensions = Extensions::new();
+        extensions.insert(Arc::new(RefusedCertificate { reason: "UnknownIssuer".to_owned() }));
+        let ask = |authorization: &str| {
+            let user =
+                authenticator().authenticate(&headers(authorization), &extensions, &Objects::default());
+            user.map(|user| user.name).map_err(|status| status.code)
+        };
+        assert_eq!(ask("Bearer secret"), Ok("jane".to_owned()));
+        assert_eq!(ask("Bearer wrong"), Err(401));
+        assert_eq!(ask("None at all"), Err(401), "such a client is not anonymous");
     }
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Authenticator, BoundObjects, ObjectRef, TokenIssuer, tokens::Bindings};
+use super::{Authenticator, BoundObjects, ObjectRef, tokens::Bindings};
 use crate::{
     status::{Cause, GroupKind, GroupResource, Status},
     user::User,
@@ -79,7 +79,7 @@ impl Authenticator {
         check_lifetime(seconds)?;
         let mut audiences = strings(request.pointer("/spec/audiences"));
         if audiences.is_empty() {
-            audiences.push(TokenIssuer::AUDIENCE.to_owned());
+            audiences.clone_from(&self.audiences);
         }
         let mut bindings = Bindings {
             namespace: namespace.to_owned(),
@@ -188,7 +188,10 @@ mod tests {
 
     use kubewright_world::{Clock, Random};
 
-    use super::{super::tokens::tests::Objects, *};
+    use super::{
+        super::{TokenIssuer, tokens::tests::Objects},
+        *,
+    };
 
     fn authenticator() -> Authenticator {
         Authenticator::new(TokenIssuer::new(Clock::system(), &Random::seeded(1)))

@@ -3,7 +3,7 @@
 //! A token is a JSON Web Token with the claims of Kubernetes. It is signed with a secret of the server
 //! (HS256) and not with a key pair as in a cluster: nobody else can verify it, and nobody else needs to,
 //! since `TokenReview` is there. The secret is drawn from the injected randomness, so that tokens are part
-//! of a reproducible run.
+//! of a reproducible run, unless it is one that was kept.
 
 use std::fmt;
 
@@ -19,6 +19,8 @@ use crate::user::User;
 #[derive(Clone)]
 pub struct TokenIssuer {
     key: hmac::Key,
+    /// What the issuer calls itself, followed by what it was called before.
+    issuers: Vec<String>,
     clock: Clock,
     random: Random,
 }
@@ -109,7 +111,7 @@ pub enum TokenError {
 // === impl TokenIssuer ===
 
 impl TokenIssuer {
-    /// The audience of this server, and the issuer.
+    /// The issuer, and with it the audience of this server, unless others are named.
     pub const AUDIENCE: &str = "https://kubernetes.default.svc";
 
     /// An issuer with a secret drawn from `random`, which also draws the identities of tokens.
@@ -118,7 +120,26 @@ impl TokenIssuer {
         let random = random.fork();
         let mut secret = [0; 32];
         random.fill(&mut secret);
-        Self { key: hmac::Key::new(hmac::HMAC_SHA256, &secret), clock, random }
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
+        Self { key, issuers: vec![Self::AUDIENCE.to_owned()], clock, random }
+    }
+
+    /// The same with another secret, so that tokens stay valid when a server starts again.
+    #[must_use]
+    pub fn with_secret(self, secret: &[u8]) -> Self {
+        Self { key: hmac::Key::new(hmac::HMAC_SHA256, secret), ..self }
+    }
+
+    /// The same under other names: it issues tokens under the first and reads those of all. An empty list changes
+    /// nothing.
+    #[must_use]
+    pub fn with_issuers(self, issuers: Vec<String>) -> Self {
+        if issuers.is_empty() { self } else { Self { issuers, ..self } }
+    }
+
+    /// Under which names it reads tokens.
+    pub(super) fn issuers(&self) -> &[String] {
+        &self.issuers
     }
 
     /// The current second.
@@ -136,7 +157,7 @@ impl TokenIssuer {
             aud: audiences,
             exp: now.saturating_add(seconds),
             iat: now,
-            iss: Self::AUDIENCE.to_owned(),
+            iss: self.issuers.first().cloned().unwrap_or_default(),
             jti: self.random.uid(),
             kubernetes,
             nbf: now,
@@ -155,7 +176,8 @@ impl TokenIssuer {
         let payload = signed.strip_prefix(HEADER)?.strip_prefix('.')?;
         let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
         hmac::verify(&self.key, signed.as_bytes(), &signature).ok()?;
-        serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()
+        let claims: Claims = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()?;
+        self.issuers.contains(&claims.iss).then_some(claims)
     }
 
     /// Checks that a token holds now and for one of `audiences`; returns those it is for.
@@ -333,5 +355,18 @@ pub(super) mod tests {
             wrong.expect_err("another audience").to_string(),
             "token audiences [\"a\"] is invalid for the target audiences [\"b\" \"c\"]"
         );
+    }
+
+    #[test]
+    fn a_kept_secret_keeps_tokens_valid_under_the_names_that_are_known() {
+        let issuer = |seed, names: &[&str]| {
+            let names = names.iter().map(|&name| name.to_owned()).collect();
+            let issuer = TokenIssuer::new(Clock::system(), &Random::seeded(seed));
+            issuer.with_secret(b"kept").with_issuers(names)
+        };
+        let (token, claims) = issuer(1, &["https://new", "https://old"]).issue(bindings(), Vec::new(), 600);
+        assert_eq!(claims.iss, "https://new");
+        assert_eq!(issuer(2, &["https://newest", "https://new"]).read(&token), Some(claims));
+        assert_eq!(issuer(2, &["https://newest"]).read(&token), None);
     }
 }

@@ -23,9 +23,6 @@ impl Authorizer {
         namespace: &str,
         rules: Option<&Value>,
     ) -> Result<(), String> {
-        if self.objects.is_none() {
-            return Ok(());
-        }
         let (mut held, mut errors) = (Vec::new(), Vec::new());
         let policy = self.policy();
         policy.visit_rules(user, namespace, &mut |rule| {

@@ -1,8 +1,8 @@
 //! Authorization: whether a user may do what a request asks for.
 //!
-//! The server makes [`Attributes`] of every request and asks the [`Authorizer`], which evaluates the RBAC
-//! objects of the store: it reads them through [`RbacObjects`] and compiles them again only when one of them
-//! has changed. Members of `system:masters` may do everything.
+//! The server makes [`Attributes`] of every request and asks the [`Authorizer`], which asks its modes in their order. For
+//! RBAC it evaluates the objects of the store: it reads them through [`RbacObjects`] and compiles them again only when
+//! one of them has changed. Members of `system:masters` may do everything, whatever the modes are.
 //!
 //! `policy.rs` is the compiled form, `rule.rs` the matching of one rule, `reviews.rs` the virtual kinds of
 //! `authorization.k8s.io`, `escalation.rs` the check that nobody grants more than they have, `bootstrap.rs`
@@ -16,6 +16,7 @@ mod rule;
 
 use std::{
     fmt,
+    str::FromStr,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -85,34 +86,96 @@ pub struct Decision {
     pub reason: String,
 }
 
-/// Decides by the RBAC objects of the store.
+/// Who decides. Of several, the first that allows a request does; what none allows is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AuthorizationMode {
+    /// The RBAC objects of the store.
+    Rbac,
+    /// Everything is allowed.
+    AlwaysAllow,
+    /// Nothing is allowed, except to members of `system:masters`.
+    AlwaysDeny,
+}
+
+/// Text that names no [`AuthorizationMode`] of this server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{mode:?} is {}; supported are RBAC, AlwaysAllow and AlwaysDeny",
+    if *is_real { "an authorization mode of kube-apiserver that this server does not have" } else { "not an authorization mode" }
+)]
+pub struct UnknownMode {
+    mode: String,
+    /// Whether kube-apiserver has it.
+    is_real: bool,
+}
+
+/// Decides what users may do.
 pub struct Authorizer {
-    objects: Option<Arc<dyn RbacObjects>>,
+    modes: Vec<AuthorizationMode>,
+    objects: Arc<dyn RbacObjects>,
     policy: Mutex<Option<(u64, Arc<Policy>)>>,
+}
+
+// === impl AuthorizationMode ===
+
+impl FromStr for AuthorizationMode {
+    type Err = UnknownMode;
+
+    fn from_str(text: &str) -> Result<Self, UnknownMode> {
+        match text {
+            "RBAC" => Ok(Self::Rbac),
+            "AlwaysAllow" => Ok(Self::AlwaysAllow),
+            "AlwaysDeny" => Ok(Self::AlwaysDeny),
+            _ => {
+                let is_real = matches!(text, "ABAC" | "Node" | "Webhook");
+                Err(UnknownMode { mode: text.to_owned(), is_real })
+            }
+        }
+    }
 }
 
 // === impl Authorizer ===
 
 impl Authorizer {
-    /// An authorizer over these objects.
+    /// An authorizer over these objects, by RBAC alone.
     #[must_use]
     pub fn new(objects: Arc<dyn RbacObjects>) -> Self {
-        Self { objects: Some(objects), policy: Mutex::new(None) }
+        Self { modes: vec![AuthorizationMode::Rbac], objects, policy: Mutex::new(None) }
     }
 
-    /// An authorizer that allows everything, for a server without access control.
+    /// The same with these modes, in their order.
     #[must_use]
-    pub fn always_allow() -> Self {
-        Self { objects: None, policy: Mutex::new(None) }
+    pub fn with_modes(self, modes: Vec<AuthorizationMode>) -> Self {
+        Self { modes, ..self }
     }
 
     /// Decides. The reason is that of kube-apiserver.
     #[must_use]
     pub fn authorize(&self, attributes: &Attributes) -> Decision {
-        let master = attributes.user.groups.iter().any(|group| group == MASTERS);
-        if master || self.objects.is_none() {
+        if attributes.user.groups.iter().any(|group| group == MASTERS) {
             return Decision { allowed: true, reason: String::new() };
         }
+        let mut reasons = Vec::new();
+        for mode in &self.modes {
+            match mode {
+                AuthorizationMode::AlwaysAllow => {
+                    return Decision { allowed: true, reason: String::new() };
+                }
+                AuthorizationMode::AlwaysDeny => {
+                    reasons.push("alwaysdeny: Everything is forbidden.".to_owned());
+                }
+                AuthorizationMode::Rbac => match self.by_rbac(attributes) {
+                    decision if decision.allowed => return decision,
+                    decision if decision.reason.is_empty() => {}
+                    decision => reasons.push(decision.reason),
+                },
+            }
+        }
+        Decision { allowed: false, reason: reasons.join("\n") }
+    }
+
+    fn by_rbac(&self, attributes: &Attributes) -> Decision {
         let mut errors = Vec::new();
         let mut allowed_by = None;
         self.policy().visit_rules(&attributes.user, attributes.namespace(), &mut |rule| match rule {
@@ -144,14 +207,13 @@ impl Authorizer {
 
     /// The compiled objects, as of now.
     fn policy(&self) -> Arc<Policy> {
-        let Some(objects) = &self.objects else { return Arc::default() };
-        let revision = objects.revision();
+        let revision = self.objects.revision();
         // Held while compiling, so that one of many waiting requests does it.
         let mut cached = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
         match &*cached {
             Some((compiled, policy)) if *compiled == revision => Arc::clone(policy),
             _ => {
-                let policy = Arc::new(Policy::compile(&**objects));
+                let policy = Arc::new(Policy::compile(&*self.objects));
                 *cached = Some((revision, Arc::clone(&policy)));
                 policy
             }
@@ -161,7 +223,7 @@ impl Authorizer {
 
 impl fmt::Debug for Authorizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Authorizer").field("rbac", &self.objects.is_some()).finish_non_exhaustive()
+        f.debug_struct("Authorizer").field("modes", &self.modes).finish_non_exhaustive()
     }
 }
 
@@ -367,6 +429,34 @@ pub(crate) mod tests {
         assert_eq!(
             reason(user("u", &[]), "list /pods - -"),
             "rbac: RBAC: clusterrole.rbac.authorization.k8s.io \"nope\" not found"
+        );
+    }
+
+    #[test]
+    fn modes_are_asked_in_their_order() {
+        let modes = |text: &str| {
+            let modes = text.split(',').map(|mode| mode.parse().expect("a mode")).collect();
+            authorizer(&objects()).with_modes(modes)
+        };
+        let decide = |text: &str, who: User| {
+            let decision = modes(text).authorize(&request(who, "get /pods default p"));
+            (decision.allowed, decision.reason)
+        };
+        let forbidden = "alwaysdeny: Everything is forbidden.".to_owned();
+        assert_eq!(decide("AlwaysDeny", user("jane", &[])), (false, forbidden.clone()));
+        assert_eq!(decide("AlwaysDeny", user("root", &[MASTERS])), (true, String::new()));
+        assert_eq!(decide("AlwaysDeny,AlwaysAllow", user("v", &[])), (true, String::new()));
+        assert_eq!(decide("RBAC,AlwaysAllow", user("v", &[])), (true, String::new()));
+        assert!(decide("AlwaysDeny,RBAC", user("jane", &[])).1.starts_with("RBAC: allowed by RoleBinding"));
+        let reason = format!(
+            "{forbidden}\nrbac: RBAC: [clusterrole.rbac.authorization.k8s.io \"nope\" not found, \
+             role.rbac.authorization.k8s.io \"nope2\" not found]"
+        );
+        assert_eq!(decide("AlwaysDeny,RBAC", user("u", &[])), (false, reason));
+        assert_eq!(
+            "Node".parse::<AuthorizationMode>().expect_err("not here").to_string(),
+            "\"Node\" is an authorization mode of kube-apiserver that this server does not have; supported are RBAC, \
+             AlwaysAllow and AlwaysDeny"
         );
     }
 

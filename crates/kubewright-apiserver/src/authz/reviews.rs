@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Attributes, Authorizer, Target, aggregate};
+use super::{Attributes, AuthorizationMode, Authorizer, Target, aggregate};
 use crate::{
     selector::{label_key_errors, label_value_errors},
     status::{Cause, GroupKind, Status},
@@ -65,21 +65,26 @@ impl Authorizer {
             return Err(Status::bad_request("no namespace on request"));
         }
         let (mut resource_rules, mut path_rules, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-        if self.objects.is_none() {
-            resource_rules.push(json!({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}));
-            path_rules.push(json!({"verbs": ["*"], "nonResourceURLs": ["*"]}));
-        }
-        self.policy().visit_rules(user, namespace, &mut |rule| {
-            match rule {
-                Ok((_, rule)) => {
-                    let (resource, path) = rule.describe();
-                    resource_rules.extend(resource);
-                    path_rules.extend(path);
+        for mode in &self.modes {
+            match mode {
+                AuthorizationMode::AlwaysDeny => {}
+                AuthorizationMode::AlwaysAllow => {
+                    resource_rules.push(json!({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}));
+                    path_rules.push(json!({"verbs": ["*"], "nonResourceURLs": ["*"]}));
                 }
-                Err(error) => errors.push(error),
+                AuthorizationMode::Rbac => self.policy().visit_rules(user, namespace, &mut |rule| {
+                    match rule {
+                        Ok((_, rule)) => {
+                            let (resource, path) = rule.describe();
+                            resource_rules.extend(resource);
+                            path_rules.extend(path);
+                        }
+                        Err(error) => errors.push(error),
+                    }
+                    true
+                }),
             }
-            true
-        });
+        }
         let mut status =
             json!({"resourceRules": resource_rules, "nonResourceRules": path_rules, "incomplete": false});
         if !errors.is_empty() {

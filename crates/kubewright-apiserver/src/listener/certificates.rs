@@ -7,12 +7,14 @@ use rcgen::{
     KeyUsagePurpose,
 };
 use rustls::{
-    RootCertStore, ServerConfig,
+    ServerConfig,
     crypto::CryptoProvider,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
-    server::WebPkiClientVerifier,
+    sign::CertifiedKey,
 };
 use sha2::{Digest, Sha256};
+
+use super::clients::{ClientCa, ClientVerifier};
 
 /// Issues the certificate of the server and those of its clients. Clones are the same authority.
 ///
@@ -38,6 +40,13 @@ pub struct ClientCertificate {
     pub key_pem: String,
 }
 
+/// The certificate that a server shows, with its key, in place of one of its own authority.
+#[derive(Clone)]
+pub struct ServerCertificate {
+    chain_pem: String,
+    key: Arc<CertifiedKey>,
+}
+
 /// Whom the verified certificate of a client names, in the request's extensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerCertificate {
@@ -57,7 +66,7 @@ pub struct CertificateError {
     source: Box<dyn std::error::Error + Send + Sync>,
 }
 
-fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+pub(super) fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
     what: &'static str,
 ) -> impl FnOnce(E) -> CertificateError {
     move |source| CertificateError { what, source: source.into() }
@@ -126,13 +135,12 @@ impl CertificateAuthority {
         Ok(ClientCertificate { certificate_pem: certificate.pem(), key_pem: key.serialize_pem() })
     }
 
-    /// A TLS configuration for a server that is reached at `address` and under the usual names, and that
-    /// asks clients for a certificate without insisting.
-    pub(super) fn server_config(
+    /// A certificate for a server that is reached at `address` and under the usual names.
+    pub(super) fn issue_server(
         &self,
         address: IpAddr,
         extra_names: &[String],
-    ) -> Result<Arc<ServerConfig>, CertificateError> {
+    ) -> Result<ServerCertificate, CertificateError> {
         let usual = [
             "localhost",
             "kubernetes",
@@ -141,7 +149,6 @@ impl CertificateAuthority {
             "kubernetes.default.svc.cluster.local",
             "127.0.0.1",
             "::1",
-            "10.96.0.1",
         ];
         let mut names: BTreeSet<String> = usual.iter().map(|&name| name.to_owned()).collect();
         names.extend(extra_names.iter().cloned());
@@ -159,26 +166,27 @@ impl CertificateAuthority {
         let key = KeyPair::generate().map_err(failed("cannot generate the key of the server"))?;
         let certificate =
             params.signed_by(&key, &self.inner.issuer).map_err(failed("cannot sign the server"))?;
-        let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
-
-        let provider: Arc<CryptoProvider> = Arc::new(rustls::crypto::ring::default_provider());
-        let mut roots = RootCertStore::empty();
-        let root = CertificateDer::from_pem_slice(self.inner.certificate_pem.as_bytes())
-            .map_err(failed("cannot read the certificate of the authority"))?;
-        roots.add(root).map_err(failed("cannot trust the certificate of the authority"))?;
-        let clients = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
-            .allow_unauthenticated()
-            .build()
-            .map_err(failed("cannot verify clients"))?;
-        let mut config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(failed("cannot choose TLS versions"))?
-            .with_client_cert_verifier(clients)
-            .with_single_cert(vec![certificate.der().clone()], key)
-            .map_err(failed("cannot use the certificate of the server"))?;
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(Arc::new(config))
+        let mut issued = ServerCertificate::from_pem(&certificate.pem(), &key.serialize_pem())?;
+        // Clients trust the authority, not the certificate of the day.
+        issued.chain_pem.clone_from(&self.inner.certificate_pem);
+        Ok(issued)
     }
+
+    /// Judges clients by certificates of this authority and of others.
+    pub(super) fn verifier(
+        &self,
+        others: Option<&ClientCa>,
+    ) -> Result<Arc<ClientVerifier>, CertificateError> {
+        let own = CertificateDer::from_pem_slice(self.inner.certificate_pem.as_bytes())
+            .map_err(failed("cannot read the certificate of the authority"))?;
+        let mut authorities = vec![own];
+        authorities.extend(others.into_iter().flat_map(ClientCa::certificates).cloned());
+        ClientVerifier::new(&authorities, provider()).map(Arc::new)
+    }
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
 }
 
 /// Keeps the key out of logs.
@@ -197,11 +205,65 @@ impl fmt::Debug for ClientCertificate {
     }
 }
 
+// === impl ServerCertificate ===
+
+impl ServerCertificate {
+    /// A certificate in PEM, followed by those between it and its authority if there are any, and its private key in
+    /// PEM (PKCS #8, PKCS #1 or SEC 1).
+    ///
+    /// Kubeconfigs of the server trust all of them: with the authority's certificate among them, or a certificate that
+    /// is signed by itself, clients need nothing else.
+    ///
+    /// # Errors
+    /// If one of the texts is not what it should be, or the key is that of another certificate.
+    pub fn from_pem(chain_pem: &str, key_pem: &str) -> Result<Self, CertificateError> {
+        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(chain_pem.as_bytes()).collect();
+        let chain = chain.map_err(failed("cannot read the certificate of the server"))?;
+        if chain.is_empty() {
+            let why = "there is no block that begins with -----BEGIN CERTIFICATE-----";
+            return Err(failed("cannot read the certificate of the server")(why));
+        }
+        let key = PrivateKeyDer::from_pem_slice(key_pem.as_bytes())
+            .map_err(failed("cannot read the private key of the server"))?;
+        let key = CertifiedKey::from_der(chain, key, &provider())
+            .map_err(failed("the private key of the server does not fit its certificate"))?;
+        Ok(Self { chain_pem: chain_pem.to_owned(), key: Arc::new(key) })
+    }
+
+    /// What clients must trust.
+    pub(super) fn trust_pem(&self) -> &str {
+        &self.chain_pem
+    }
+
+    /// The TLS configuration of a server with this certificate, which asks clients for one without insisting.
+    pub(super) fn server_config(
+        &self,
+        clients: Arc<ClientVerifier>,
+    ) -> Result<Arc<ServerConfig>, CertificateError> {
+        let resolver = rustls::sign::SingleCertAndKey::from(Arc::clone(&self.key));
+        let mut config = ServerConfig::builder_with_provider(provider())
+            .with_safe_default_protocol_versions()
+            .map_err(failed("cannot choose TLS versions"))?
+            .with_client_cert_verifier(clients)
+            .with_cert_resolver(Arc::new(resolver));
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Arc::new(config))
+    }
+}
+
+/// Keeps the key out of logs.
+impl fmt::Debug for ServerCertificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerCertificate").field("chain_pem", &self.chain_pem).finish_non_exhaustive()
+    }
+}
+
 // === impl PeerCertificate ===
 
 impl PeerCertificate {
-    /// Reads the subject of a certificate (DER) that has been verified. `None` if it names no user.
-    pub(super) fn read(certificate: &[u8]) -> Option<Self> {
+    /// Reads the subject of a certificate (DER) that has been verified, and the second after which it does not hold.
+    /// `None` if it names no user.
+    pub(super) fn read(certificate: &[u8]) -> Option<(Self, i64)> {
         let (_, parsed) = x509_parser::parse_x509_certificate(certificate).ok()?;
         let subject = parsed.subject();
         let text = |attribute: &x509_parser::x509::AttributeTypeAndValue<'_>| {
@@ -212,7 +274,8 @@ impl PeerCertificate {
         let digest = Sha256::digest(certificate);
         let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         let credential_id = format!("X509SHA256={hex}");
-        (!common_name.is_empty()).then_some(Self { common_name, organizations, credential_id })
+        let not_after = parsed.validity().not_after.timestamp();
+        (!common_name.is_empty()).then_some((Self { common_name, organizations, credential_id }, not_after))
     }
 }
 
@@ -233,7 +296,7 @@ mod tests {
         let authority = CertificateAuthority::generate().expect("an authority");
         let client = authority.issue_client("jane", Some("dev")).expect("a certificate");
         let der = CertificateDer::from_pem_slice(client.certificate_pem.as_bytes()).expect("PEM");
-        let peer = PeerCertificate::read(&der).expect("a subject");
+        let (peer, _) = PeerCertificate::read(&der).expect("a subject");
         assert_eq!(peer.common_name, "jane");
         assert_eq!(peer.organizations, ["dev"]);
         assert_eq!(peer.credential_id.len(), "X509SHA256=".len() + 64);
@@ -249,7 +312,23 @@ mod tests {
         assert_eq!(kept.certificate_pem(), authority.certificate_pem());
         let error = CertificateAuthority::from_pem("", authority.key_pem()).expect_err("no certificate");
         assert!(error.to_string().starts_with("cannot read the certificate of the authority"), "{error}");
-        let error = kept.server_config("127.0.0.1".parse().expect("an address"), &["é".to_owned()]);
+        let error = kept.issue_server("127.0.0.1".parse().expect("an address"), &["é".to_owned()]);
         assert!(error.is_err(), "a name that no certificate can hold");
+    }
+
+    #[test]
+    fn a_certificate_and_its_key_belong_together() {
+        let authority = CertificateAuthority::generate().expect("an authority");
+        let one = authority.issue_client("one", None).expect("a certificate");
+        let two = authority.issue_client("two", None).expect("a certificate");
+        ServerCertificate::from_pem(&one.certificate_pem, &one.key_pem).expect("they fit");
+        for (chain, key, expected) in [
+            (&one.certificate_pem, &two.key_pem, "does not fit its certificate"),
+            (&one.key_pem, &one.key_pem, "cannot read the certificate of the server"),
+            (&one.certificate_pem, &one.certificate_pem, "cannot read the private key of the server"),
+        ] {
+            let error = ServerCertificate::from_pem(chain, key).expect_err(expected);
+            assert!(error.to_string().contains(expected), "{error}");
+        }
     }
 }

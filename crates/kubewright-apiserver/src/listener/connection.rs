@@ -23,11 +23,14 @@ use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt};
 use tracing::debug;
 
-use super::{BoxError, PeerAddress, PeerCertificate};
+use super::{
+    BoxError, PeerAddress,
+    clients::{ClientIdentity, ClientVerifier},
+};
 
 /// How connections are served.
 pub(super) struct Connections {
-    tls: Option<TlsAcceptor>,
+    tls: Option<(TlsAcceptor, Arc<ClientVerifier>)>,
     header_read_timeout: Duration,
     shutdown_grace: Duration,
     protocol: auto::Builder<TokioExecutor>,
@@ -52,7 +55,7 @@ pub(super) trait HttpService:
 #[derive(Clone)]
 struct Peer {
     address: SocketAddr,
-    certificate: Option<Arc<PeerCertificate>>,
+    identity: Option<ClientIdentity>,
 }
 
 impl<S, B> HttpService for S
@@ -69,7 +72,7 @@ where
 
 impl Connections {
     pub(super) fn new(
-        tls: Option<Arc<ServerConfig>>,
+        tls: Option<(Arc<ServerConfig>, Arc<ClientVerifier>)>,
         header_read_timeout: Duration,
         shutdown_grace: Duration,
     ) -> Self {
@@ -83,7 +86,8 @@ impl Connections {
             .keep_alive_timeout(Duration::from_secs(20))
             // Clients keep all their watches on one connection and do not open a second one.
             .max_concurrent_streams(4096);
-        Self { tls: tls.map(TlsAcceptor::from), header_read_timeout, shutdown_grace, protocol }
+        let tls = tls.map(|(config, clients)| (TlsAcceptor::from(config), clients));
+        Self { tls, header_read_timeout, shutdown_grace, protocol }
     }
 
     /// Accepts until `stop`; then no new connection, and the open ones get the grace to end.
@@ -133,16 +137,18 @@ impl Connections {
         stop: CancellationToken,
     ) -> Result<(), BoxError> {
         stream.set_nodelay(true)?;
-        let Some(tls) = &self.tls else {
-            let peer = Peer { address, certificate: None };
+        let Some((tls, clients)) = &self.tls else {
+            let peer = Peer { address, identity: None };
             // The protocol is told by the first bytes, for which hyper would wait without end.
             self.in_time(&stop, stream.peek(&mut [0])).await?;
             return self.speak(stream, peer, service, stop).await;
         };
         let stream = self.in_time(&stop, tls.accept(stream)).await?;
-        let certificates = stream.get_ref().1.peer_certificates();
-        let certificate = certificates.and_then(<[_]>::first).and_then(|first| PeerCertificate::read(first));
-        let peer = Peer { address, certificate: certificate.map(Arc::new) };
+        let identity = stream.get_ref().1.peer_certificates().and_then(|chain| clients.judge(chain));
+        if let Some(ClientIdentity::Refused(refused)) = &identity {
+            debug!(%address, reason = %refused.reason, "the certificate of a client does not verify");
+        }
+        let peer = Peer { address, identity };
         self.speak(stream, peer, service, stop).await
     }
 
@@ -170,8 +176,8 @@ impl Connections {
         let service = service_fn(move |mut request: Request<Incoming>| {
             let extensions = request.extensions_mut();
             extensions.insert(PeerAddress(peer.address));
-            if let Some(certificate) = &peer.certificate {
-                extensions.insert(Arc::clone(certificate));
+            if let Some(identity) = &peer.identity {
+                identity.tell(extensions);
             }
             service.clone().oneshot(request)
         });

@@ -20,6 +20,7 @@ use super::{
 pub struct Listening {
     address: SocketAddr,
     authority: Option<CertificateAuthority>,
+    trust_pem: Option<String>,
     admin: Option<ClientCertificate>,
     admin_token: Option<String>,
     shutdown_grace: Duration,
@@ -31,12 +32,13 @@ impl Listening {
     pub(super) fn new(
         address: SocketAddr,
         authority: Option<CertificateAuthority>,
+        trust_pem: Option<String>,
         admin: Option<ClientCertificate>,
         admin_token: Option<String>,
         shutdown_grace: Duration,
     ) -> Self {
         let (stop, accepting) = (CancellationToken::new(), Mutex::new(None));
-        Self { address, authority, admin, admin_token, shutdown_grace, stop, accepting }
+        Self { address, authority, trust_pem, admin, admin_token, shutdown_grace, stop, accepting }
     }
 
     pub(super) fn run(&self, listener: TcpListener, connections: Connections, service: impl HttpService) {
@@ -62,16 +64,19 @@ impl Listening {
         format!("{scheme}://{}", SocketAddr::new(ip, self.address.port()))
     }
 
-    /// The certificate authority; `None` for plain HTTP.
+    /// The authority whose client certificates are accepted; `None` for plain HTTP.
     #[must_use]
     pub fn authority(&self) -> Option<&CertificateAuthority> {
         self.authority.as_ref()
     }
 
-    /// The certificate of the authority, which clients must trust; `None` for plain HTTP.
+    /// What clients must trust: the certificate of the authority, or those of [`ListenOptions::certificate`]; `None`
+    /// for plain HTTP.
+    ///
+    /// [`ListenOptions::certificate`]: super::ListenOptions::certificate
     #[must_use]
     pub fn ca_pem(&self) -> Option<&str> {
-        self.authority.as_ref().map(CertificateAuthority::certificate_pem)
+        self.trust_pem.as_deref()
     }
 
     /// The certificate of `system:admin` in `system:masters`; `None` for plain HTTP.

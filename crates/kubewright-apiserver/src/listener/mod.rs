@@ -1,16 +1,17 @@
 //! The network side of the server: a thin shell around the service.
 //!
 //! [`listen`] binds a socket, speaks TLS (or plain HTTP) with HTTP/1.1 and HTTP/2 and hands every request to
-//! a tower service; it adds only who is at the other end ([`PeerCertificate`], [`PeerAddress`]) to the
-//! request's extensions. What the caller gets back is [`Listening`]: the address, the certificates, a
+//! a tower service; it adds only who is at the other end ([`PeerCertificate`] or [`RefusedCertificate`],
+//! [`PeerAddress`]) to the request's extensions. What the caller gets back is [`Listening`]: the address, the certificates, a
 //! kubeconfig, and the way to stop.
 //!
-//! `certificates.rs` is the certificate authority, `connection.rs` the life of one connection,
+//! `certificates.rs` is the certificate authority, `clients.rs` judges the certificates of clients, `connection.rs` is the life of one connection,
 //! `kubeconfig.rs` the file for clients. Keys come from the operating system and not from the injected
 //! randomness: this is the one folder of the server outside the deterministic world, and nothing in it
 //! reaches an object.
 
 mod certificates;
+mod clients;
 mod connection;
 mod kubeconfig;
 mod listening;
@@ -18,6 +19,7 @@ mod listening;
 use std::{
     io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::Arc,
     time::Duration,
 };
 
@@ -27,7 +29,10 @@ use tokio::net::TcpListener;
 use tower::Service;
 
 pub use self::{
-    certificates::{CertificateAuthority, CertificateError, ClientCertificate, PeerCertificate},
+    certificates::{
+        CertificateAuthority, CertificateError, ClientCertificate, PeerCertificate, ServerCertificate,
+    },
+    clients::{ClientCa, RefusedCertificate},
     kubeconfig::{Credentials, Kubeconfig},
     listening::Listening,
 };
@@ -49,6 +54,12 @@ pub struct ListenOptions {
     pub security: Security,
     /// More names or addresses that the server's certificate is valid for.
     pub extra_names: Vec<String>,
+    /// The server's certificate, in place of one that the authority issues (kube-apiserver's `--tls-cert-file`). Default
+    /// none.
+    pub certificate: Option<ServerCertificate>,
+    /// Authorities beside the server's own whose client certificates are accepted (kube-apiserver's
+    /// `--client-ca-file`). Default none.
+    pub client_ca: Option<ClientCa>,
     /// A bearer token of the administrator for the kubeconfig of a plain listener, where no client
     /// certificate can be used. The server must accept it; default none.
     pub admin_token: Option<String>,
@@ -95,12 +106,11 @@ pub enum ListenError {
         source: io::Error,
     },
     /// The server's or the administrator's certificate could not be made.
-    #[error("cannot prepare TLS for {address}")]
+    #[error("cannot prepare TLS for {address}: {source}")]
     Certificate {
         /// The address that was to be bound.
         address: SocketAddr,
         /// What is wrong.
-        #[source]
         source: CertificateError,
     },
 }
@@ -111,6 +121,8 @@ impl Default for ListenOptions {
             address: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
             security: Security::Tls(None),
             extra_names: Vec::new(),
+            certificate: None,
+            client_ca: None,
             admin_token: None,
             header_read_timeout: Duration::from_secs(32),
             shutdown_grace: Duration::from_secs(5),
@@ -164,20 +176,26 @@ async fn bind(
     })?;
     let bound = listener.local_addr().map_err(|source| ListenError::Bind { address, source })?;
     let certificate = |source| ListenError::Certificate { address: bound, source };
-    let (authority, admin, tls) = match options.security {
-        Security::Plain => (None, None, None),
+    let (authority, trust_pem, admin, tls) = match options.security {
+        Security::Plain => (None, None, None, None),
         Security::Tls(authority) => {
             let authority = match authority {
                 Some(authority) => authority,
                 None => CertificateAuthority::generate().map_err(certificate)?,
             };
-            let tls = authority.server_config(bound.ip(), &options.extra_names).map_err(certificate)?;
+            let shown = match options.certificate {
+                Some(shown) => shown,
+                None => authority.issue_server(bound.ip(), &options.extra_names).map_err(certificate)?,
+            };
+            let clients = authority.verifier(options.client_ca.as_ref()).map_err(certificate)?;
+            let tls = shown.server_config(Arc::clone(&clients)).map_err(certificate)?;
             let admin =
                 authority.issue_client("system:admin", Some("system:masters")).map_err(certificate)?;
-            (Some(authority), Some(admin), Some(tls))
+            (Some(authority), Some(shown.trust_pem().to_owned()), Some(admin), Some((tls, clients)))
         }
     };
     let connections = connection::Connections::new(tls, options.header_read_timeout, options.shutdown_grace);
-    let listening = Listening::new(bound, authority, admin, options.admin_token, options.shutdown_grace);
+    let listening =
+        Listening::new(bound, authority, trust_pem, admin, options.admin_token, options.shutdown_grace);
     Ok((listener, connections, listening))
 }

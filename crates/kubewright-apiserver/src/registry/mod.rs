@@ -26,6 +26,7 @@ mod read;
 mod resource;
 mod scale;
 mod served;
+mod service_ranges;
 mod strategy;
 mod update;
 mod warnings;
@@ -39,7 +40,6 @@ use std::{
 use kubewright_world::{Clock, Random};
 use serde_json::Value;
 
-pub use self::resource::{ResourceDefinition, Resources, Subresource};
 use self::strategy::Refusal;
 pub(crate) use self::{
     delete::Deleted,
@@ -49,6 +49,10 @@ pub(crate) use self::{
     update::Edit,
     warnings::Warnings,
     watch::{WatchEvent, WatchEvents, WatchSettings},
+};
+pub use self::{
+    resource::{ResourceDefinition, Resources, Subresource},
+    service_ranges::{ServiceRangeError, ServiceRanges},
 };
 use crate::{
     admission::{Admission, Admitters},
@@ -69,6 +73,7 @@ pub(crate) struct Registry {
     pub(crate) authenticator: Authenticator,
     pub(crate) authorizer: Arc<Authorizer>,
     pub(crate) admission: Admission,
+    pub(crate) service_ranges: ServiceRanges,
     catalog: RwLock<Arc<Catalog>>,
     /// Held from the choice of an address or port until its owner is stored.
     allocation: Mutex<()>,
@@ -98,6 +103,7 @@ impl Registry {
         authenticator: Authenticator,
         authorizer: Authorizer,
         admission: Admission,
+        service_ranges: ServiceRanges,
     ) -> Self {
         let registry = Self {
             store,
@@ -106,6 +112,7 @@ impl Registry {
             authenticator,
             authorizer: Arc::new(authorizer),
             admission,
+            service_ranges,
             catalog: RwLock::default(),
             allocation: Mutex::default(),
         };
@@ -163,7 +170,8 @@ impl Registry {
 
     /// Hands out what only the server can, under the lock for it.
     fn allocate(&self, served: &Served, object: &mut Value) -> Result<(), Status> {
-        let allocated = served.strategy.allocate(object, || self.store.list(&served.bucket));
+        let all = || self.store.list(&served.bucket);
+        let allocated = served.strategy.allocate(object, all, &self.service_ranges);
         allocated.map_err(|refusal| match refusal {
             Refusal::Internal(what) => Status::internal(what),
             Refusal::Invalid(errors) => {

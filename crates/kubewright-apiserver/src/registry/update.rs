@@ -465,7 +465,8 @@ mod tests {
     use crate::{
         admission::{Admission, AdmissionPlugins},
         authn::{Authenticator, TokenIssuer},
-        authz::Authorizer,
+        authz::{AuthorizationMode, Authorizer},
+        registry::{ServiceRanges, access::AccessObjects},
         store::Store,
         webhook::{ServiceAddresses, WebhookClient},
     };
@@ -477,7 +478,9 @@ mod tests {
         let (client, addresses) = (WebhookClient::network(), ServiceAddresses::default());
         let admission =
             Admission::new(client, addresses, store.clone(), random.fork(), AdmissionPlugins::default());
-        Registry::new(store, clock, random, authenticator, Authorizer::always_allow(), admission)
+        let authorizer = Authorizer::new(Arc::new(AccessObjects(store.clone())))
+            .with_modes(vec![AuthorizationMode::AlwaysAllow]);
+        Registry::new(store, clock, random, authenticator, authorizer, admission, ServiceRanges::default())
     }
 
     /// Replaces a ConfigMap which others change during each of the first tries.

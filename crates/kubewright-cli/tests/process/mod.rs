@@ -93,7 +93,7 @@ impl Cluster {
         Self::start_with(&["--controllers", "none"])
     }
 
-    fn start_with(arguments: &[&str]) -> Self {
+    pub(crate) fn start_with(arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let common =
             ["cluster", "--secure-port", "0", "--output", "json", "--write-kubeconfig", "kubeconfig"];

@@ -13,7 +13,7 @@ use kubewright_schema::{ErrorList, crd as definition, names::NameRule};
 use serde_json::{Map, Value, json};
 
 pub(super) use self::service::Refusal;
-use super::{Served, Warnings, metadata};
+use super::{Served, ServiceRanges, Warnings, metadata};
 use crate::{crd, store::Listing, user::User};
 
 /// The behaviour of a kind in the places where verbs ask for it.
@@ -199,8 +199,13 @@ impl Strategy {
 
     /// Hands out what only the server can. `all` are the objects of the kind, which stay as they are until the object
     /// is stored.
-    pub(super) fn allocate(self, object: &mut Value, all: impl FnOnce() -> Listing) -> Result<(), Refusal> {
-        if self.allocates() { service::allocate(object, &all()) } else { Ok(()) }
+    pub(super) fn allocate(
+        self,
+        object: &mut Value,
+        all: impl FnOnce() -> Listing,
+        ranges: &ServiceRanges,
+    ) -> Result<(), Refusal> {
+        if self.allocates() { service::allocate(object, &all(), ranges) } else { Ok(()) }
     }
 
     /// What is wrong with a change of the status beyond its metadata.

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    net::Ipv4Addr,
+    net::IpAddr,
     ops::RangeInclusive,
 };
 
@@ -10,14 +10,11 @@ use kubewright_schema::{ErrorList, FieldError, FieldPath};
 use serde_json::{Map, Value, json};
 
 use super::{items, text};
-use crate::{registry::metadata, store::Listing, validation};
-
-/// The addresses of services: 10.96.0.0/12 without its first and its last one.
-const ADDRESSES: RangeInclusive<u32> =
-    u32::from_be_bytes([10, 96, 0, 1])..=u32::from_be_bytes([10, 111, 255, 254]);
-
-/// The first address that is handed out; those below are left for who wants a certain address.
-const FIRST_ADDRESS: u32 = u32::from_be_bytes([10, 96, 0, 10]);
+use crate::{
+    registry::{ServiceRanges, metadata},
+    store::Listing,
+    validation,
+};
 
 /// The ports of nodes.
 const NODE_PORTS: RangeInclusive<i64> = 30000..=32767;
@@ -197,7 +194,7 @@ fn health_check_port(spec: &Map<String, Value>) -> i64 {
 ///
 /// # Errors
 /// If a wanted address or port is taken, or none is left, or if what the service says of addresses is wrong.
-pub(super) fn allocate(service: &mut Value, all: &Listing) -> Result<(), Refusal> {
+pub(super) fn allocate(service: &mut Value, all: &Listing, ranges: &ServiceRanges) -> Result<(), Refusal> {
     if is_name(service) {
         let spec = metadata::child(metadata::as_map(service), "spec");
         // It has no address, which is checked.
@@ -215,12 +212,18 @@ pub(super) fn allocate(service: &mut Value, all: &Listing) -> Result<(), Refusal
     if old.is_none() {
         normalize_ips(spec, None);
     }
-    settle_families(service, old)?;
-    let spec = metadata::child(metadata::as_map(service), "spec");
-    let is_headless = spec.get("clusterIPs").is_some_and(|ips| ips[0] == "None");
-    if !is_headless && old.is_none_or(is_name) {
-        allocate_address(spec, &others)?;
+    if !old.is_some_and(|old| keeps_preferred_families(service, old)) {
+        settle_families(service, old, ranges)?;
+        let spec = metadata::child(metadata::as_map(service), "spec");
+        let is_headless = spec.get("clusterIPs").is_some_and(|ips| ips[0] == "None");
+        let has_address = old.is_some_and(|old| !is_name(old));
+        let gains_family = old.is_some_and(|old| items(&old["spec"]["ipFamilies"]).len() == 1)
+            && spec.get("ipFamilies").map_or(0, |families| items(families).len()) == 2;
+        if !is_headless && (!has_address || gains_family) {
+            allocate_addresses(spec, usize::from(has_address), &others, ranges)?;
+        }
     }
+    let spec = metadata::child(metadata::as_map(service), "spec");
     let kind = spec_text(spec, "type");
     // A port of a node belongs to one service, whatever the protocol.
     let mut taken: BTreeSet<i64> = others.iter().flat_map(|other| node_ports(other)).collect();
@@ -240,8 +243,18 @@ pub(super) fn allocate(service: &mut Value, all: &Listing) -> Result<(), Refusal
     Ok(())
 }
 
-/// Decides which families of addresses the service has, of which this cluster knows one.
-fn settle_families(service: &mut Value, old: Option<&Value>) -> Result<(), Refusal> {
+/// Whether the service goes on to prefer both families, with the addresses that it has: it keeps them even if the
+/// ranges of the cluster are others now.
+fn keeps_preferred_families(service: &Value, old: &Value) -> bool {
+    let (spec, old) = (&service["spec"], &old["spec"]);
+    spec["type"] == old["type"]
+        && spec["ipFamilyPolicy"] == "PreferDualStack"
+        && old["ipFamilyPolicy"] == "PreferDualStack"
+        && ["clusterIPs", "ipFamilies"].iter().all(|field| items(&spec[*field]) == items(&old[*field]))
+}
+
+/// Decides which families of addresses the service has, of those that the cluster has.
+fn settle_families(service: &mut Value, old: Option<&Value>, ranges: &ServiceRanges) -> Result<(), Refusal> {
     let path = FieldPath::new("spec");
     let policy_path = path.child("ipFamilyPolicy");
     let is_selectorless = |spec: &Map<String, Value>| {
@@ -301,12 +314,13 @@ fn settle_families(service: &mut Value, old: Option<&Value>) -> Result<(), Refus
             break;
         }
         if index >= families.len() {
-            if ip.as_str().is_some_and(|ip| ip.contains(':')) {
-                let path = path.child("clusterIPs").index(index);
-                let detail = "IPv6 is not configured on this cluster";
-                errors.push(FieldError::invalid(&path, ips.clone(), detail));
+            let family = if ip.as_str().is_some_and(|ip| ip.contains(':')) { "IPv6" } else { "IPv4" };
+            if ranges.of(family).is_some() {
+                families.push(json!(family));
             } else {
-                families.push(json!("IPv4"));
+                let path = path.child("clusterIPs").index(index);
+                let detail = format!("{family} is not configured on this cluster");
+                errors.push(FieldError::invalid(&path, ips.clone(), &detail));
             }
         }
     }
@@ -314,55 +328,78 @@ fn settle_families(service: &mut Value, old: Option<&Value>) -> Result<(), Refus
         return Err(Refusal::Invalid(errors));
     }
     if families.is_empty() {
-        families.push(json!("IPv4"));
+        families.extend(ranges.families().next().map(Value::from));
     }
     if items(&ips).first().is_some_and(|ip| ip == "None") && is_selectorless(spec) {
         // Whoever makes the endpoints of such a service may know more families than the cluster.
         let families = spec.get_mut("ipFamilies").and_then(Value::as_array_mut);
         if let Some(families) = families.filter(|families| families.len() < 2 && policy != "SingleStack") {
-            let other = if families[0] == "IPv4" { "IPv6" } else { "IPv4" };
-            families.push(json!(other));
+            add_other_family(families);
         }
         return Ok(());
     }
-    if policy == "RequireDualStack" {
+    let is_dual = ranges.families().count() == 2;
+    if policy == "RequireDualStack" && !is_dual {
         let detail = "this cluster is not configured for dual-stack services";
         errors.push(FieldError::invalid(&policy_path, policy.as_str(), detail));
     }
     for (index, family) in spec.get("ipFamilies").map(items).unwrap_or_default().iter().enumerate() {
-        if family != "IPv4" {
+        if family.as_str().is_none_or(|family| ranges.of(family).is_none()) {
             let path = path.child("ipFamilies").index(index);
             errors.push(FieldError::invalid(&path, family.clone(), "not configured on this cluster"));
         }
     }
-    if errors.is_empty() { Ok(()) } else { Err(Refusal::Invalid(errors)) }
+    if !errors.is_empty() {
+        return Err(Refusal::Invalid(errors));
+    }
+    let families = spec.get_mut("ipFamilies").and_then(Value::as_array_mut);
+    if let Some(families) =
+        families.filter(|families| is_dual && families.len() == 1 && policy != "SingleStack")
+    {
+        add_other_family(families);
+    }
+    Ok(())
 }
 
-fn allocate_address(spec: &mut Map<String, Value>, others: &[&Value]) -> Result<(), Refusal> {
-    let wanted = spec_text(spec, "clusterIP").to_owned();
-    let taken: BTreeSet<&str> = others.iter().map(|other| text(&other["spec"], "clusterIP")).collect();
-    let address = if wanted.is_empty() {
-        let mut addresses = (FIRST_ADDRESS..=*ADDRESSES.end()).map(|ip| Ipv4Addr::from(ip).to_string());
-        let full = || Refusal::Internal("failed to allocate a serviceIP: range is full".to_owned());
-        addresses.find(|ip| !taken.contains(ip.as_str())).ok_or_else(full)?
-    } else {
-        let is_in_range = wanted.parse::<Ipv4Addr>().is_ok_and(|ip| ADDRESSES.contains(&ip.into()));
-        let why = if taken.contains(wanted.as_str()) {
-            "provided IP is already allocated"
-        } else if is_in_range {
-            ""
-        } else {
-            "the provided network does not match the current range"
-        };
-        if !why.is_empty() {
-            let path = FieldPath::new("spec").child("clusterIPs");
-            let detail = format!("failed to allocate IP {wanted}: {why}");
-            return Err(FieldError::invalid(&path, json!([wanted]), detail).into());
+fn add_other_family(families: &mut Vec<Value>) {
+    let other = if families.first().is_some_and(|family| family == "IPv4") { "IPv6" } else { "IPv4" };
+    families.push(json!(other));
+}
+
+/// Gives the service an address of each of its families, but for the first `kept` ones.
+fn allocate_addresses(
+    spec: &mut Map<String, Value>,
+    kept: usize,
+    others: &[&Value],
+    ranges: &ServiceRanges,
+) -> Result<(), Refusal> {
+    let parse = |ip: &Value| ip.as_str().and_then(|ip| ip.parse::<IpAddr>().ok());
+    let taken: BTreeSet<IpAddr> =
+        others.iter().flat_map(|other| items(&other["spec"]["clusterIPs"])).filter_map(parse).collect();
+    let families = spec.get("ipFamilies").cloned().unwrap_or_default();
+    let families = items(&families);
+    let mut ips: Vec<Value> = spec.get("clusterIPs").map(|ips| items(ips).to_vec()).unwrap_or_default();
+    ips.resize(families.len().max(ips.len()), json!(""));
+    let mut settled = ips.clone();
+    for (index, family) in families.iter().enumerate().skip(kept) {
+        let Some(range) = family.as_str().and_then(|family| ranges.of(family)) else { continue };
+        let wanted = ips[index].as_str().unwrap_or_default();
+        if wanted.is_empty() {
+            let full = || Refusal::Internal("failed to allocate a serviceIP: range is full".to_owned());
+            settled[index] = json!(range.next(&taken).ok_or_else(full)?.to_string());
+            continue;
         }
-        wanted
-    };
-    spec.insert("clusterIPs".to_owned(), json!([address]));
-    spec.insert("clusterIP".to_owned(), Value::from(address));
+        let why = match wanted.parse::<IpAddr>() {
+            Ok(ip) if taken.contains(&ip) => "provided IP is already allocated",
+            Ok(ip) if range.contains(ip) => continue,
+            _ => "the provided network does not match the current range",
+        };
+        let path = FieldPath::new("spec").child("clusterIPs");
+        let detail = format!("failed to allocate IP {wanted}: {why}");
+        return Err(FieldError::invalid(&path, ips, &detail).into());
+    }
+    spec.insert("clusterIP".to_owned(), settled.first().cloned().unwrap_or_default());
+    spec.insert("clusterIPs".to_owned(), Value::from(settled));
     Ok(())
 }
 
