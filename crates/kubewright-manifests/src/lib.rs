@@ -36,7 +36,8 @@ mod snapshot;
 pub mod source;
 mod style;
 pub mod webhook;
-pub mod yaml;
 
+/// Manifests are written as controller-gen writes them.
+pub use kubewright_yaml as yaml;
 pub use manifests::Manifests;
 pub use style::Style;

@@ -105,7 +105,7 @@ fn scalar_indent(parent: Option<usize>) -> usize {
 mod tests {
     use serde_json::json;
 
-    use crate::yaml::to_string;
+    use crate::to_string;
 
     #[test]
     fn lists_stand_at_the_column_of_their_key() {

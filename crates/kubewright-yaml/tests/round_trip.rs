@@ -1,6 +1,6 @@
 //! What is written reads back as the same value, and is written to the same text again.
 
-use kubewright_manifests::yaml;
+use kubewright_yaml as yaml;
 use proptest::prelude::*;
 use serde_json::{Map, Number, Value, json};
 

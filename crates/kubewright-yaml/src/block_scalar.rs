@@ -41,7 +41,7 @@ impl Output {
 mod tests {
     use serde_json::json;
 
-    use crate::yaml::to_string;
+    use crate::to_string;
 
     fn literal(text: &str) -> String {
         to_string(&json!({ "k": text, "l": 1 }))

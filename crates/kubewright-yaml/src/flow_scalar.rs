@@ -135,7 +135,7 @@ impl Output {
 mod tests {
     use serde_json::json;
 
-    use crate::yaml::to_string;
+    use crate::to_string;
 
     fn words(count: usize) -> String {
         vec!["word"; count].join(" ")

@@ -1,7 +1,7 @@
-//! YAML as controller-gen writes it.
+//! YAML as the Go tools of Kubernetes write it.
 //!
-//! controller-gen hands its objects to gopkg.in/yaml.v2, whose habits are therefore the look of every CRD in the
-//! field: keys in "natural" order, two spaces of indentation, lists at the column of their key, long text folded at
+//! controller-gen, kustomize and kubectl hand their objects to gopkg.in/yaml.v2 or a fork of it, whose habits are
+//! therefore the look of every manifest in the field: keys in "natural" order, two spaces of indentation, lists at the column of their key, long text folded at
 //! the first space after column 80. [`to_string`] and [`stream`] give the bytes of its version 2.4.0, so that a
 //! project that moves over sees no difference where there is none.
 //!
@@ -43,7 +43,7 @@ use self::emitter::Emitter;
 /// what `serde_json` parses (128 levels) is the caller's risk: its depth is the depth of the recursion.
 ///
 /// ```
-/// use kubewright_manifests::yaml;
+/// use kubewright_yaml as yaml;
 /// use serde_json::json;
 ///
 /// let value = json!({"spec": {"enabled": true, "names": ["a", "true"], "empty": {}}, "kind": "Redis"});
@@ -67,7 +67,7 @@ pub fn to_string(value: &Value) -> String {
 /// Several YAML documents, each begun by a `---` line, as in a file of controller-gen. No documents give no text.
 ///
 /// ```
-/// use kubewright_manifests::yaml;
+/// use kubewright_yaml as yaml;
 /// use serde_json::json;
 ///
 /// assert_eq!(yaml::stream([&json!({"a": 1}), &json!({"b": 2})]), "---\na: 1\n---\nb: 2\n");
