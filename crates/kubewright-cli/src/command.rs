@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use kubewright_cluster::Selection;
 use kubewright_manifests::compatibility::Exception;
 
-use crate::{api_server::ApiServerOptions, check, generate};
+use crate::{api_server::ApiServerOptions, check, generate, image::ImageCommand};
 
 /// The operator framework for Rust: one binary from an empty folder to a running operator.
 #[derive(Debug, Parser)]
@@ -47,6 +47,10 @@ pub(crate) enum Command {
     /// Check what a change breaks.
     #[command(subcommand)]
     Check(CheckCommand),
+
+    /// Build the operator's container image without Docker, push it, pull it.
+    #[command(subcommand)]
+    Image(ImageCommand),
 }
 
 #[derive(Debug, Subcommand)]

@@ -6,6 +6,8 @@ use kubewright_manifests::{
     compatibility::NotADefinition, options::OptionError, output::OutputError, source::SourceError,
 };
 
+use crate::image::ImageFailure;
+
 /// A failed command. The text says what failed, on what, why, and what to do next.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -77,6 +79,9 @@ pub(crate) enum Error {
     #[error(transparent)]
     Output(#[from] OutputError),
 
+    #[error(transparent)]
+    Image(Box<ImageFailure>),
+
     #[error("nothing was written because of {}", if *errors == 1 { "the error above".to_owned() } else { format!("the {errors} errors above") })]
     Diagnostics { errors: usize },
 
@@ -100,6 +105,12 @@ pub(crate) enum Error {
 
     #[error("{object} was not reconciled within {seconds} s; its conditions are: {conditions}")]
     NotReconciled { object: String, seconds: u64, conditions: String },
+}
+
+impl From<ImageFailure> for Error {
+    fn from(failure: ImageFailure) -> Self {
+        Self::Image(Box::new(failure))
+    }
 }
 
 impl Error {

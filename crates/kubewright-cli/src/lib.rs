@@ -2,7 +2,8 @@
 //!
 //! The binary is thin, and so is this crate: each command is one module, and what a library should own lives in a
 //! library. It may import every crate of the workspace but the facade and the test cluster, and none imports it.
-//! Start reading at `command.rs`, the one table of commands and flags (`api_server.rs` has those that kube-apiserver has, too); `cluster.rs`, `dev/` and `generate/` are the commands.
+//! Start reading at `command.rs`, the one table of commands and flags (`api_server.rs` has those that kube-apiserver has, too); `cluster.rs`, `dev/`,
+//! `generate/` and `image/` are the commands.
 //!
 //! Exit codes: 0 for success and for an end by SIGINT or SIGTERM, 1 for a failure, 2 for arguments that make no sense.
 //! `check` has 1 for a bad verdict alone, and 2 for whatever keeps it from one.
@@ -14,6 +15,7 @@ mod command;
 mod dev;
 mod error;
 mod generate;
+mod image;
 mod local_cluster;
 mod project;
 mod shutdown;
@@ -40,6 +42,7 @@ pub fn main() -> ExitCode {
         }
         Command::Dev(options) => on_runtime(verbose, async |shutdown| dev::run(options, shutdown).await),
         Command::Check(CheckCommand::Crd(options)) => return check::crd(&options, verbose),
+        Command::Image(command) => on_runtime(verbose, async |shutdown| image::run(command, shutdown).await),
         // It mostly is over before an async runtime and the logs would have started.
         Command::Generate(options) => generate::run(&options),
     };

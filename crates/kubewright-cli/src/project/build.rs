@@ -1,6 +1,6 @@
 //! Building the operator.
 
-use std::{path::PathBuf, process::Stdio};
+use std::{ffi::OsString, path::PathBuf, process::Stdio};
 
 use cargo_metadata::Message;
 use tokio::{
@@ -12,12 +12,16 @@ use super::{ProcessGroup, Project};
 use crate::{error::Error, terminal};
 
 /// How the operator is built.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct BuildOptions {
     /// With optimisations.
     pub(crate) release: bool,
     /// Without cargo's progress; the compiler's errors are always shown.
     pub(crate) quiet: bool,
+    /// More arguments for cargo.
+    pub(crate) arguments: Vec<String>,
+    /// Environment variables that cargo gets beside ours.
+    pub(crate) environment: Vec<(String, OsString)>,
 }
 
 /// Builds the operator and returns the path of its binary. Cargo's progress and the compiler's messages go to
@@ -31,6 +35,8 @@ pub(crate) async fn build(project: &Project, options: BuildOptions) -> Result<Pa
         .arg(&project.manifest)
         .args(options.release.then_some("--release"))
         .args(options.quiet.then_some("--quiet"))
+        .args(&options.arguments)
+        .envs(options.environment)
         .args(terminal::colored().then_some("--color=always"))
         .stdin(Stdio::null())
         .stdout(Stdio::piped());

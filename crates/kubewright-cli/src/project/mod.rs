@@ -26,6 +26,20 @@ pub(crate) struct Project {
     pub(crate) folder: PathBuf,
     /// Where cargo puts what it builds.
     pub(crate) target_directory: PathBuf,
+    /// The folder of the workspace, or of the package if it is in none.
+    pub(crate) workspace_root: PathBuf,
+    /// What the manifest says of the package.
+    pub(crate) about: About,
+}
+
+/// What a manifest says of its package, for those who look at what was made of it.
+#[derive(Debug)]
+pub(crate) struct About {
+    pub(crate) version: String,
+    pub(crate) description: Option<String>,
+    pub(crate) license: Option<String>,
+    pub(crate) repository: Option<String>,
+    pub(crate) homepage: Option<String>,
 }
 
 impl Project {
@@ -45,6 +59,14 @@ impl Project {
             binary: binary(package, bin)?,
             folder: manifest.parent().unwrap_or(path).to_owned(),
             target_directory: metadata.target_directory.clone().into_std_path_buf(),
+            workspace_root: metadata.workspace_root.clone().into_std_path_buf(),
+            about: About {
+                version: package.version.to_string(),
+                description: package.description.clone(),
+                license: package.license.clone(),
+                repository: package.repository.clone(),
+                homepage: package.homepage.clone(),
+            },
             manifest,
         })
     }
