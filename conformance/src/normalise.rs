@@ -51,7 +51,8 @@ static TIME: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b\d{4}-\d\d-\d\dT\d\d
 static JWT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\beyJ[\w-]+\.[\w-]+\.[\w-]+"));
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b10\.(?:9[6-9]|10\d|11[01])\.\d+\.\d+\b"));
 static HASH: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[0-9A-F]{128}\b"));
-static AGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\d{1,2}s$"));
+/// An age in a table: of seconds, or so long that the object says itself since when, and the answer when it was asked.
+static AGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:\d{1,2}s|\d+y(?:\d+d)?|\d{2,}d)$"));
 static NODE_PORT: LazyLock<Regex> = LazyLock::new(|| pattern(r":(3[0-2]\d{3})/"));
 /// A patched object within a message, quoted.
 static PATCHED: LazyLock<Regex> = LazyLock::new(|| pattern(r#""\{\\"(?:[^"\\]|\\.)*\}""#));

@@ -32,16 +32,18 @@ import (
 
 // field is one field of a type, in the order of the Go struct.
 type field struct {
-	JSON       string   `json:"j"`           // JSON name; of an inlined struct, its protobuf name
-	Number     int      `json:"n,omitempty"` // protobuf field number; absent: not on the protobuf wire
-	Label      string   `json:"k"`           // "opt", "rep" or "map"
-	Type       string   `json:"t"`           // protobuf scalar, or "message"; of a map, the key's
-	Value      string   `json:"v,omitempty"` // of a map: the value's protobuf scalar, or "message"
-	Inline     int      `json:"i,omitempty"` // 1: the JSON fields of the struct stand in the parent
-	Pointer    int      `json:"p,omitempty"` // 1: a Go pointer, so a zero is not an absence
-	OmitEmpty  int      `json:"o,omitempty"` // 1: omitempty
-	Ref        string   `json:"r,omitempty"` // the type of the value, item or map value
-	Scalar     string   `json:"s,omitempty"` // JSON type of a scalar value, item or map value
+	JSON       string   `json:"j"`            // JSON name; of an inlined struct, its protobuf name
+	Number     int      `json:"n,omitempty"`  // protobuf field number; absent: not on the protobuf wire
+	Label      string   `json:"k"`            // "opt", "rep" or "map"
+	Type       string   `json:"t"`            // protobuf scalar, or "message"; of a map, the key's
+	Value      string   `json:"v,omitempty"`  // of a map: the value's protobuf scalar, or "message"
+	Inline     int      `json:"i,omitempty"`  // 1: the JSON fields of the struct stand in the parent
+	Pointer    int      `json:"p,omitempty"`  // 1: a Go pointer, so a zero is not an absence
+	OmitEmpty  int      `json:"o,omitempty"`  // 1: omitempty
+	Ref        string   `json:"r,omitempty"`  // the type of the value, item or map value
+	Scalar     string   `json:"s,omitempty"`  // JSON type of a scalar value, item or map value
+	GoItem     string   `json:"g,omitempty"`  // Go's name of a value, item or map value that is no struct and has a name
+	GoType     string   `json:"gw,omitempty"` // Go's name of the whole list or map, where it has one
 	Required   int      `json:"req,omitempty"`
 	ListType   string   `json:"lt,omitempty"`
 	ListKeys   []string `json:"lk,omitempty"`
@@ -252,6 +254,9 @@ func (w *walker) field(sf reflect.StructField) (field, bool) {
 		f.Pointer = 1
 		t = t.Elem()
 	}
+	if (t.Kind() == reflect.Map || t.Kind() == reflect.Slice) && t.Name() != "" && !namedList(t) {
+		f.GoType = t.String()
+	}
 	switch {
 	case t.Kind() == reflect.Map:
 		f.Label = "map"
@@ -279,6 +284,9 @@ func namedList(t reflect.Type) bool {
 func (w *walker) item(f *field, t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if t.PkgPath() != "" && t.Kind() != reflect.Struct {
+		f.GoItem = t.String()
 	}
 	if proto, s := scalar(t); proto != "" {
 		f.Scalar = s

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use kubewright_schema::{ErrorList, FieldError, FieldPath, JsonPath, Structural};
 use serde_json::Value;
@@ -9,6 +9,7 @@ use crate::{
     discovery::compare_versions,
     registry::{Warnings, metadata},
     table::{Column, CustomColumn, Printer},
+    types::{Types, canonical, strict},
 };
 
 /// What a CRD says about one version of its resource.
@@ -32,8 +33,8 @@ pub(crate) struct CustomVersion {
     schema: Option<Structural>,
     /// `additionalPrinterColumns`.
     columns: Vec<Value>,
-    /// The schema of the version that objects are stored in, by which they are read whatever the version asked for.
-    storage_schema: Option<Structural>,
+    /// The schemas of all versions of the resource by name, as objects are read by that of the version they are stored in.
+    schemas: Arc<BTreeMap<String, Structural>>,
     /// Whether objects are stored in this version.
     is_storage_version: bool,
     /// The revision of the CRD.
@@ -62,8 +63,8 @@ impl CustomVersion {
             },
             conversion: schemas.conversion.clone(),
             published_schema: Arc::new(schema(version).cloned().unwrap_or_default()),
-            schema: structural(version),
-            storage_schema: schemas.storage.clone(),
+            schema: schemas.structural.get(name).cloned(),
+            schemas: schemas.structural.clone(),
             is_storage_version: name == schemas.storage_version,
             columns: version["additionalPrinterColumns"].as_array().cloned().unwrap_or_default(),
             revision,
@@ -76,11 +77,15 @@ impl CustomVersion {
         self.is_storage_version && revision > self.revision
     }
 
-    /// Brings a stored object of this revision into the state in which it is read.
+    /// Brings a stored object of this revision into the state in which it is read: with the defaults of the version in which
+    /// it is stored, and with the fields that both that one and this one have.
     pub(crate) fn read(&self, object: &mut Value, revision: u64) {
         if revision <= self.revision {
-            self.fit_to_storage(object);
+            let stored =
+                text(object, "apiVersion").rsplit('/').next().and_then(|name| self.schemas.get(name));
+            fit(stored, object);
         }
+        self.prune(object);
     }
 
     /// Takes away the fields that this version does not have.
@@ -93,15 +98,7 @@ impl CustomVersion {
     /// Brings an object into the state in which it is stored: with the fields and the defaults of the storage version.
     pub(crate) fn store(&self, object: &mut Value) {
         if !self.is_storage_version {
-            self.fit_to_storage(object);
-        }
-    }
-
-    fn fit_to_storage(&self, object: &mut Value) {
-        if let Some(schema) = &self.storage_schema {
-            schema.prune(object);
-            schema.drop_nulls(object);
-            schema.apply_defaults(object);
+            fit(self.schemas.get(&self.storage_version), object);
         }
     }
 
@@ -115,6 +112,29 @@ impl CustomVersion {
         }
         schema.apply_defaults(object);
         unknown
+    }
+
+    /// Reads the metadata of the resources within an object as strictly as its own. Gives the places of fields that metadata
+    /// does not have, and drops them.
+    ///
+    /// # Errors
+    /// If a field of it is of the wrong type.
+    pub(crate) fn coerce_embedded(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
+        let Some(schema) = &self.schema else { return Ok(Vec::new()) };
+        let ty = Types::get().named("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
+        let mut unknown = Vec::new();
+        schema.visit_embedded_metadata(object, &mut |path, metadata| {
+            let decoded = strict::decode(metadata.to_string().as_bytes(), ty)
+                .map_err(|error| FieldError::invalid(path, metadata.clone(), error.to_string()))?;
+            *metadata = decoded.value;
+            if let Some(ty) = ty {
+                canonical::canonicalize(ty, metadata);
+            }
+            let at_place = |fault: String| fault.replacen("field \"", &format!("field \"{path}."), 1);
+            unknown.extend(decoded.strict_errors.into_iter().map(at_place));
+            Ok(())
+        })?;
+        Ok(unknown)
     }
 
     /// What is wrong with an object, or with a change of it, after `errors` in its metadata. What was wrong before and
@@ -193,22 +213,34 @@ pub(super) struct Schemas {
     group: String,
     versions: Vec<Value>,
     storage_version: String,
-    storage: Option<Structural>,
+    /// The schemas by version.
+    structural: Arc<BTreeMap<String, Structural>>,
     field_versions: Versions,
     conversion: Option<Arc<Conversion>>,
 }
 
 impl Schemas {
     pub(super) fn new(spec: &Value, versions: &[Value], storage_version: &str) -> Self {
-        let storage = versions.iter().find(|version| text(version, "name") == storage_version);
+        let structural = versions
+            .iter()
+            .filter_map(|version| Some((text(version, "name").to_owned(), structural(version)?)));
         Self {
+            structural: Arc::new(structural.collect()),
             group: text(spec, "group").to_owned(),
             versions: versions.to_vec(),
             storage_version: storage_version.to_owned(),
-            storage: storage.and_then(structural),
             field_versions: field_versions(text(spec, "group"), versions, None),
             conversion: Conversion::read(&spec["conversion"]).map(Arc::new),
         }
+    }
+}
+
+/// Leaves an object the fields that a schema has, and adds its defaults.
+fn fit(schema: Option<&Structural>, object: &mut Value) {
+    if let Some(schema) = schema {
+        schema.prune(object);
+        schema.drop_nulls(object);
+        schema.apply_defaults(object);
     }
 }
 

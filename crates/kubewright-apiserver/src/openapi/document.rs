@@ -34,13 +34,24 @@ impl Builder {
             resource.write(&mut builder, &mut all);
         }
         builder.want_common();
-        builder.write_built_in();
+        builder.finish(&Value::Object(all))
+    }
+
+    /// The document of what lists the versions of a group, or all groups.
+    pub(super) fn group(path: &str) -> Value {
+        let mut builder = Self::default();
+        let paths = paths::of_group(&mut builder, path);
+        builder.finish(&paths)
+    }
+
+    fn finish(mut self, paths: &Value) -> Value {
+        self.write_built_in();
         json!({
             "openapi": "3.0.0",
             "info": {"title": "Kubernetes", "version": "1.37"},
-            "paths": all,
+            "paths": paths,
             "components": {
-                "schemas": builder.schemas,
+                "schemas": self.schemas,
                 "securitySchemes": {
                     "BearerToken": {
                         "type": "apiKey", "description": "Bearer Token authentication", "name": "authorization",

@@ -13,6 +13,7 @@ mod custom;
 mod descriptions;
 mod document;
 mod gnostic;
+mod parameters;
 mod paths;
 mod schema;
 mod swagger;
@@ -67,6 +68,8 @@ struct Document {
 enum Content {
     BuiltIn(Vec<ResourceDefinition>),
     Custom(Vec<CustomResource>),
+    /// What lists the versions of the group at a path, or all groups.
+    Group(String),
 }
 
 /// The documents of built-in groups, which are the same in all servers of the process.
@@ -77,6 +80,13 @@ static BUILT_IN: LazyLock<BTreeMap<String, Document>> = LazyLock::new(|| {
     }
     let document = |(path, definitions)| (path, Document::new(Content::BuiltIn(definitions)));
     groups.into_iter().map(document).collect()
+});
+
+/// The documents of what lists the versions of each built-in group, and the groups. A group of custom resources has none.
+static GROUPS: LazyLock<BTreeMap<String, Document>> = LazyLock::new(|| {
+    let of_version = |path: &String| path.rsplit_once('/').map(|(group, _)| group.to_owned());
+    let paths = BUILT_IN.keys().filter_map(of_version).chain(["apis".to_owned()]);
+    paths.map(|path| (path.clone(), Document::new(Content::Group(path)))).collect()
 });
 
 /// What the document of version 2 says of built-in resources.
@@ -115,7 +125,8 @@ impl OpenApi {
             return Some(response);
         }
         let path = rest.strip_prefix('/')?;
-        let Some(document) = BUILT_IN.get(path).or_else(|| self.custom.get(path)) else {
+        let document = BUILT_IN.get(path).or_else(|| self.custom.get(path)).or_else(|| GROUPS.get(path));
+        let Some(document) = document else {
             return Some(empty(StatusCode::NOT_FOUND));
         };
         Some(document.answer(path, uri.query(), headers, now))
@@ -151,7 +162,7 @@ impl OpenApi {
     }
 
     fn index(&self) -> Value {
-        let documents = BUILT_IN.iter().chain(&self.custom);
+        let documents = BUILT_IN.iter().chain(GROUPS.iter()).chain(&self.custom);
         let paths: Map<String, Value> = documents
             .map(|(path, document)| {
                 let url = format!("/openapi/v3/{path}?hash={}", document.hash());
@@ -175,6 +186,7 @@ impl Document {
             digest.update(env!("CARGO_PKG_VERSION"));
             match &self.content {
                 Content::BuiltIn(definitions) => digest.update(format!("{definitions:?}")),
+                Content::Group(path) => digest.update(path),
                 Content::Custom(resources) => {
                     for CustomResource { definition, schema, selectable_fields } in resources {
                         digest.update(format!("{definition:?} {selectable_fields:?} {schema}"));
@@ -232,6 +244,7 @@ impl Document {
         match &self.content {
             Content::BuiltIn(definitions) => Builder::built_in(definitions),
             Content::Custom(resources) => Builder::custom(resources),
+            Content::Group(path) => Builder::group(path),
         }
     }
 }

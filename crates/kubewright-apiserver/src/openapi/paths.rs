@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::document::{Builder, meta, reference};
+use super::{
+    document::{Builder, meta, reference},
+    parameters::{self, DELETE, DELETE_COLLECTION, LIST, PATCH, Parameter, READ, WRITE},
+};
 use crate::registry::{ResourceDefinition, Subresource};
 
 /// A resource whose operations are to be described.
@@ -27,51 +30,6 @@ struct Operation<'a> {
     codes: &'a [(&'a str, &'a str)],
     kind: [&'a str; 3],
 }
-
-type Parameter = (&'static str, &'static str);
-
-const WRITE: [Parameter; 3] =
-    [("dryRun", "string"), ("fieldManager", "string"), ("fieldValidation", "string")];
-const PATCH: [Parameter; 4] =
-    [("dryRun", "string"), ("fieldManager", "string"), ("fieldValidation", "string"), ("force", "boolean")];
-const READ: [Parameter; 1] = [("resourceVersion", "string")];
-const DELETE: [Parameter; 5] = [
-    ("dryRun", "string"),
-    ("gracePeriodSeconds", "integer"),
-    ("ignoreStoreReadErrorWithClusterBreakingPotential", "boolean"),
-    ("orphanDependents", "boolean"),
-    ("propagationPolicy", "string"),
-];
-const LIST: [Parameter; 11] = [
-    ("allowWatchBookmarks", "boolean"),
-    ("continue", "string"),
-    ("fieldSelector", "string"),
-    ("labelSelector", "string"),
-    ("limit", "integer"),
-    ("resourceVersion", "string"),
-    ("resourceVersionMatch", "string"),
-    ("sendInitialEvents", "boolean"),
-    ("shardSelector", "string"),
-    ("timeoutSeconds", "integer"),
-    ("watch", "boolean"),
-];
-/// The options of a list and those of a delete.
-const DELETE_COLLECTION: [Parameter; 14] = [
-    ("continue", "string"),
-    ("dryRun", "string"),
-    ("fieldSelector", "string"),
-    ("gracePeriodSeconds", "integer"),
-    ("ignoreStoreReadErrorWithClusterBreakingPotential", "boolean"),
-    ("labelSelector", "string"),
-    ("limit", "integer"),
-    ("orphanDependents", "boolean"),
-    ("propagationPolicy", "string"),
-    ("resourceVersion", "string"),
-    ("resourceVersionMatch", "string"),
-    ("sendInitialEvents", "boolean"),
-    ("shardSelector", "string"),
-    ("timeoutSeconds", "integer"),
-];
 
 const OK: (&str, &str) = ("200", "OK");
 const CREATED: (&str, &str) = ("201", "Created");
@@ -227,13 +185,10 @@ impl Resource<'_> {
             }
             responses.insert((*code).to_owned(), response);
         }
-        let parameters: Vec<Value> = operation
-            .parameters
-            .iter()
-            .map(|(name, kind)| json!({"name": name, "in": "query", "schema": {"type": kind, "uniqueItems": true}}))
-            .collect();
+        let parameters: Vec<Value> = operation.parameters.iter().map(parameters::described).collect();
         let mut described = json!({
             "tags": [self.tag()],
+            "description": self.description(path, &operation),
             "operationId": operation.id,
             "parameters": parameters,
             "responses": responses,
@@ -243,8 +198,26 @@ impl Resource<'_> {
         if let Some(request) = operation.request {
             described["requestBody"] = request;
         }
-        let item = paths.entry(path).or_insert_with(|| json!({"parameters": path_parameters(path)}));
+        let of_path = || json!({"parameters": parameters::of_path(path, kind)});
+        let item = paths.entry(path).or_insert_with(of_path);
         item[operation.method] = described;
+    }
+
+    /// What the server does, in a few words.
+    fn description(&self, path: &str, operation: &Operation<'_>) -> String {
+        let own = &self.definition.kind;
+        let subresource = path.split_once("{name}/").map(|(_, name)| name);
+        let of = subresource.map(|name| format!("{name} of ")).unwrap_or_default();
+        match (operation.action, subresource) {
+            ("list", _) => format!("list or watch objects of kind {own}"),
+            ("deletecollection", _) => format!("delete collection of {own}"),
+            ("post", None) => format!("create {}", one(own)),
+            ("post", Some(name)) => format!("create {name} of {}", one(own)),
+            ("put", _) => format!("replace {of}the specified {own}"),
+            ("patch", _) => format!("partially update {of}the specified {own}"),
+            ("delete", _) => format!("delete {}", one(own)),
+            _ => format!("read {of}the specified {own}"),
+        }
     }
 
     /// What is sent with POST and PUT.
@@ -286,41 +259,74 @@ impl Resource<'_> {
 
     /// Group and version in operation ids, e.g. `RbacAuthorizationV1`.
     fn prefix(&self) -> String {
-        format!("{}{}", capitalized(&self.group()), capitalized(&self.definition.version))
+        format!(
+            "{}{}",
+            capitalized(&group_name(&self.definition.group)),
+            capitalized(&self.definition.version)
+        )
     }
 
     /// Group and version in tags, e.g. `rbacAuthorization_v1`.
     fn tag(&self) -> String {
-        format!("{}_{}", self.group(), self.definition.version)
+        format!("{}_{}", group_name(&self.definition.group), self.definition.version)
     }
+}
 
-    fn group(&self) -> String {
-        let group = match self.definition.group.as_str() {
-            "" => "core",
-            group => group.strip_suffix(".k8s.io").unwrap_or(group),
-        };
-        let mut parts = group.split('.');
-        let first = parts.next().unwrap_or_default().to_owned();
-        parts.fold(first, |name, part| name + &capitalized(part))
-    }
+/// What lists the versions of a group, as operations of one path: of the core group, of a named one, or of all named ones.
+pub(super) fn of_group(builder: &mut Builder, path: &str) -> Value {
+    let group = path.strip_prefix("apis/");
+    let (kind, id, description) = match group {
+        Some(group) => {
+            let id = format!("get{}APIGroup", capitalized(&group_name(group)));
+            ("APIGroup", id, "get information of a group")
+        }
+        None if path == "api" => {
+            ("APIVersions", "getCoreAPIVersions".to_owned(), "get available API versions")
+        }
+        None => ("APIGroupList", "getAPIVersions".to_owned(), "get available API versions"),
+    };
+    let tag =
+        group.map_or_else(|| if path == "api" { "core".to_owned() } else { path.to_owned() }, group_name);
+    let schema = builder.kind("", "v1", kind).unwrap_or_default();
+    let types = ["application/json", "application/vnd.kubernetes.protobuf", "application/yaml"];
+    let operation = json!({
+        "tags": [tag],
+        "description": description,
+        "operationId": id,
+        "responses": {
+            "200": {"description": "OK", "content": content(&types, &schema)},
+            "401": {"description": "Unauthorized"},
+        },
+    });
+    json!({ format!("/{path}/"): {"get": operation} })
+}
+
+/// A group in tags and ids, e.g. `rbacAuthorization`.
+fn group_name(group: &str) -> String {
+    let group = match group {
+        "" => "core",
+        group => group.strip_suffix(".k8s.io").unwrap_or(group),
+    };
+    let mut parts = group.split('.');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |name, part| name + &capitalized(part))
 }
 
 fn content(types: &[&str], schema: &str) -> Value {
     types.iter().map(|&media_type| (media_type.to_owned(), json!({"schema": reference(schema)}))).collect()
 }
 
-fn path_parameters(path: &str) -> Vec<Value> {
-    let text = json!({"type": "string", "uniqueItems": true});
-    let mut parameters: Vec<Value> = ["name", "namespace"]
-        .iter()
-        .filter(|name| path.contains(&format!("{{{name}}}")))
-        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": text}))
-        .collect();
-    parameters.push(json!({"name": "pretty", "in": "query", "schema": text}));
-    parameters
-}
-
 fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect()
+}
+
+/// A kind with its article. The kinds whose names are plurals have none.
+fn one(kind: &str) -> String {
+    let article = match kind {
+        plural if plural.ends_with('s') && !plural.ends_with("ss") => "",
+        kind if kind.starts_with(['A', 'E', 'I', 'O', 'U']) => "an ",
+        _ => "a ",
+    };
+    format!("{article}{kind}")
 }

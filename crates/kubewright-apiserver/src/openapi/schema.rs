@@ -89,8 +89,8 @@ fn of_field(field: &Field, values: Option<&[String]>, text: Option<&str>) -> Val
     };
     let mut extra = Map::new();
     extra.extend(text.map(|text| ("description".to_owned(), json!(text))));
-    if let Some(default) = &field.default {
-        extra.insert("default".to_owned(), default.clone());
+    if let Some(default) = field.default.clone().or_else(|| is_always_there(field).then(|| json!({}))) {
+        extra.insert("default".to_owned(), default);
     }
     match &field.list_type {
         Some(ListType::Atomic) => {
@@ -125,6 +125,14 @@ fn of_field(field: &Field, values: Option<&[String]>, text: Option<&str>) -> Val
         }
     }
     schema
+}
+
+/// Whether Go has a struct here that cannot be absent, and so is one without fields by default.
+fn is_always_there(field: &Field) -> bool {
+    let is_struct = |id| Types::get().by_id(id).is_some_and(|own| own.special.is_none());
+    field.shape == Shape::One
+        && !field.pointer
+        && matches!(field.value, ValueType::Message(id) if is_struct(id))
 }
 
 fn of_value(value: ValueType) -> Value {

@@ -47,8 +47,20 @@ impl Served {
         };
         let decoded = strict::decode(meta.to_string().as_bytes(), ty).map_err(|error| error.to_string())?;
         *meta = decoded.value;
+        if let Some(ty) = ty {
+            canonical::canonicalize(ty, meta);
+        }
         let at_place = |fault: String| fault.replacen("field \"", "field \"metadata.", 1);
         Ok(decoded.strict_errors.into_iter().map(at_place).collect())
+    }
+
+    /// Reads the metadata of resources within a custom one as [`Served::coerce_metadata`] reads its own.
+    ///
+    /// # Errors
+    /// With the text about a field that is of the wrong type.
+    pub(crate) fn coerce_embedded(&self, object: &mut Value) -> Result<Vec<String>, String> {
+        let Some(custom) = &self.custom else { return Ok(Vec::new()) };
+        custom.coerce_embedded(object).map_err(|error| error.to_string())
     }
 
     /// Brings an object that a client sent into the state in which it is checked: without the fields that its kind

@@ -85,6 +85,9 @@ impl Registry {
                 let name = self.generate_name(&generate_name);
                 metadata::set(&mut object, "name", Some(Value::from(name)));
             }
+            if metadata::name(&object).is_empty() && Strategy::names_itself(served) {
+                metadata::set(&mut object, "name", Some(self.uid()));
+            }
             let name = metadata::name(&object).to_owned();
             Strategy::note_creator(served, &mut object, &request.user);
             served.strategy.prepare_create(served, &mut object, &request.warnings);

@@ -147,6 +147,7 @@ fn decode_patched(request: &Request, options: &WriteOptions, patched: Patched) -
     faults.extend(decode::fields_of_other_version(served, &new));
     faults.extend(served.coerce_metadata(&mut new).map_err(refuse)?);
     faults.extend(served.coerce(&mut new, false));
+    faults.extend(served.coerce_embedded(&mut new).map_err(refuse)?);
     match options.field_validation {
         FieldValidation::Strict if !faults.is_empty() => {
             Err(refuse(format!("strict decoding error: {}", faults.join(", "))))

@@ -11,6 +11,9 @@ use crate::{
     wire::options::{DeleteOptions, WriteOptions},
 };
 
+/// How long a client waits that evicts a pod whose budget nobody has looked at yet.
+const SECONDS_TO_PROCESS_A_BUDGET: u32 = 10;
+
 impl Registry {
     /// Puts a pod on the node that a `Binding` names. Gives the success `Status`.
     ///
@@ -129,23 +132,23 @@ impl Registry {
                 .unwrap_or_default()
         };
         let name = metadata::name(budget);
-        let refuse = |message: String| {
+        let refuse = |message: String, retry_after: u32| {
             let cause = Cause { reason: "DisruptionBudget".to_owned(), message, field: String::new() };
             let message = "Cannot evict pod as it would violate the pod's disruption budget.";
-            Status::too_many_requests(message, 0).with_cause(cause)
+            Status::too_many_requests(message, retry_after).with_cause(cause)
         };
         if status("observedGeneration") < metadata::generation(budget) {
-            return Err(refuse(format!(
-                "The disruption budget {name} is still being processed by the server."
-            )));
+            let message = format!("The disruption budget {name} is still being processed by the server.");
+            return Err(refuse(message, SECONDS_TO_PROCESS_A_BUDGET));
         }
         let allowed = status("disruptionsAllowed");
         if allowed <= 0 {
-            return Err(refuse(format!(
+            let message = format!(
                 "The disruption budget {name} needs {} healthy pods and has {} currently",
                 status("desiredHealthy"),
                 status("currentHealthy")
-            )));
+            );
+            return Err(refuse(message, 0));
         }
         let mut new = budget.clone();
         let fields = metadata::child(metadata::as_map(&mut new), "status");

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     admission::{KindName, ResourceName},
     apply::{
-        ObjectType, Path, Set,
+        ObjectType,
         field_manager::{FieldManager, GroupVersionKind, Versions},
     },
     crd::{self, CustomVersion},
@@ -21,6 +21,7 @@ use crate::{
     status::GroupResource,
     store::{Listing, Object},
     table::Printer,
+    types::canonical,
 };
 
 /// A resource at one version, with all that its verbs need to know.
@@ -36,18 +37,17 @@ pub(crate) struct Served {
     /// What the CRD says, for a custom resource.
     pub(crate) custom: Option<Arc<CustomVersion>>,
     view: View,
-    /// The field managers of the object itself and of its subresources, made when first asked for.
+    /// The field managers of the object itself and of its subresources by name, made when first asked for.
     managers: Managers,
     printer: OnceLock<Printer>,
     /// What webhooks made of stored objects in this version.
     pub(super) converted: Converted,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Managers {
     main: OnceLock<FieldManager>,
-    status: OnceLock<FieldManager>,
-    scale: OnceLock<FieldManager>,
+    of_subresources: BTreeMap<String, OnceLock<FieldManager>>,
 }
 
 /// How a served object differs from the stored one.
@@ -90,6 +90,20 @@ pub(crate) enum Presented {
     Made(Value),
 }
 
+// === impl Managers ===
+
+impl Managers {
+    fn of(definition: &ResourceDefinition) -> Self {
+        let subresources = definition.subresources.iter();
+        Self {
+            main: OnceLock::new(),
+            of_subresources: subresources
+                .map(|subresource| (subresource.name.clone(), OnceLock::new()))
+                .collect(),
+        }
+    }
+}
+
 // === impl Served ===
 
 impl Served {
@@ -112,7 +126,7 @@ impl Served {
                 ("autoscaling", "v1", "HorizontalPodAutoscaler") => View::Autoscaling,
                 _ => View::Same,
             },
-            managers: Managers::default(),
+            managers: Managers::of(definition),
             printer: OnceLock::new(),
             converted: Converted::default(),
             definition: definition.clone(),
@@ -130,7 +144,7 @@ impl Served {
             strategy: Strategy::Custom,
             view: View::Custom,
             custom: Some(version),
-            managers: Managers::default(),
+            managers: Managers::of(&definition),
             printer: OnceLock::new(),
             converted: Converted::default(),
             definition,
@@ -220,8 +234,8 @@ impl Served {
             View::Custom => match &self.custom {
                 Some(custom) if !custom.reads_as_stored(object.revision()) => {
                     let mut value = object.value().clone();
-                    relabel(&mut value, &self.definition.api_version());
                     custom.read(&mut value, object.revision());
+                    relabel(&mut value, &self.definition.api_version());
                     Presented::Made(value)
                 }
                 _ => Presented::Stored(object.clone()),
@@ -244,6 +258,22 @@ impl Served {
         }
     }
 
+    /// An object in which nothing is set, as Go writes it.
+    pub(super) fn empty(&self) -> Value {
+        let mut object = self.go_type().map(canonical::zero).unwrap_or_default();
+        // Go's own type counts the pods of these, also where it is none; the versions of the API may leave the number out.
+        if matches!(
+            (self.definition.group.as_str(), self.definition.kind.as_str()),
+            ("apps", "Deployment" | "ReplicaSet" | "StatefulSet")
+        ) {
+            object["spec"]["replicas"] = Value::from(0);
+        }
+        let fields = metadata::as_map(&mut object);
+        fields.insert("kind".to_owned(), Value::from(self.definition.kind.as_str()));
+        fields.insert("apiVersion".to_owned(), Value::from(self.definition.api_version()));
+        object
+    }
+
     /// The table that shows objects of this version.
     pub(crate) fn printer(&self) -> &Printer {
         self.printer.get_or_init(|| match &self.custom {
@@ -257,21 +287,11 @@ impl Served {
 
     /// Who keeps the managed fields of writes to the object itself or to one of its subresources.
     pub(crate) fn field_manager(&self, subresource: &str) -> &FieldManager {
-        let manager = match subresource {
-            "" => &self.managers.main,
-            "status" => &self.managers.status,
-            _ => &self.managers.scale,
-        };
+        let manager = self.managers.of_subresources.get(subresource).unwrap_or(&self.managers.main);
         manager.get_or_init(|| {
             let definition = &self.definition;
             let kind = GroupVersionKind::new(&definition.group, &definition.version, &definition.kind);
-            let has_status = definition.subresource("status").is_some();
-            let reset = match subresource {
-                "status" if self.custom.is_some() => FieldManager::reset_all_but_status(),
-                "status" => [Path::fields(["spec"])].into_iter().collect(),
-                _ if has_status => FieldManager::reset_status(),
-                _ => Set::default(),
-            };
+            let reset = self.strategy.reset_fields(self, subresource);
             let built_in = match (definition.group.as_str(), definition.kind.as_str()) {
                 ("autoscaling", "HorizontalPodAutoscaler") => {
                     let versions = ["v1", "v2"];

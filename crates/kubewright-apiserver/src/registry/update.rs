@@ -155,7 +155,7 @@ impl Registry {
             keep_absent(&mut new, old);
         }
         match request.subresource.as_str() {
-            "" | "scale" => served.strategy.prepare_update(served, &mut new, old),
+            "" | "scale" => served.strategy.prepare_update(served, &mut new, old, &self.now()),
             "status" => served.strategy.prepare_status_update(served, &mut new, old, &self.now()),
             subresource => strategy::prepare_subresource_update(subresource, &mut new, old, &self.now()),
         }

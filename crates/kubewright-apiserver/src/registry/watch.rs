@@ -225,11 +225,9 @@ impl WatchEvents {
         if initial_events_end {
             metadata["annotations"] = json!({ "k8s.io/initial-events-end": "true" });
         }
-        json!({
-            "kind": self.served.definition.kind,
-            "apiVersion": self.served.definition.api_version(),
-            "metadata": metadata,
-        })
+        let mut bookmark = self.served.empty();
+        bookmark["metadata"] = metadata;
+        bookmark
     }
 
     /// Reads from the source until something is pending; ready when it is, or when the source is over.

@@ -21,10 +21,24 @@ pub fn zero(ty: &Type) -> Value {
     value
 }
 
+/// Whether lists and maps stay that are there without anything in them and may be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Empty {
+    /// As Go has them in memory: a default is for what is not there.
+    Kept,
+    /// As Go writes them.
+    Dropped,
+}
+
 /// Brings an object into the form that Go writes. Values of a wrong kind are left alone:
 /// [`strict::decode`](super::strict::decode) refuses them.
 pub fn canonicalize(ty: &Type, value: &mut Value) {
-    canonicalize_type(Types::get(), ty, value);
+    canonicalize_type(Types::get(), ty, value, Empty::Dropped);
+}
+
+/// [`canonicalize`] for what is yet to get its defaults: empty lists and maps stay.
+pub(super) fn canonicalize_decoded(ty: &Type, value: &mut Value) {
+    canonicalize_type(Types::get(), ty, value, Empty::Kept);
 }
 
 /// Forgets which lists and maps of an object are there without anything in them: what is stored does not tell them from
@@ -58,9 +72,9 @@ fn forget_empty_in(types: &Types, ty: &Type, value: &mut Value) {
     }
 }
 
-fn canonicalize_type(types: &Types, ty: &Type, value: &mut Value) {
+fn canonicalize_type(types: &Types, ty: &Type, value: &mut Value, empty: Empty) {
     if let Some(special) = ty.special {
-        return canonicalize_special(types, special, value);
+        return canonicalize_special(types, special, value, empty);
     }
     if value.is_null() {
         *value = Value::Object(Map::new());
@@ -69,33 +83,33 @@ fn canonicalize_type(types: &Types, ty: &Type, value: &mut Value) {
     object.retain(|name, _| ty.fields.contains_key(name));
     for (name, field) in ty.fields() {
         let mut value = object.remove(name).unwrap_or(Value::Null);
-        canonicalize_field(types, field, &mut value);
-        if is_written(types, ty, field, &value) {
+        canonicalize_field(types, field, &mut value, empty);
+        if is_written(types, ty, field, &value, empty) {
             object.insert(name.to_owned(), value);
         }
     }
 }
 
-fn canonicalize_field(types: &Types, field: &Field, value: &mut Value) {
+fn canonicalize_field(types: &Types, field: &Field, value: &mut Value, empty: Empty) {
     match (field.shape, &mut *value) {
         (Shape::List, Value::Array(items)) => {
-            items.iter_mut().for_each(|item| canonicalize_value(types, field.value, item));
+            items.iter_mut().for_each(|item| canonicalize_value(types, field.value, item, empty));
         }
         (Shape::Map, Value::Object(entries)) => {
-            entries.values_mut().for_each(|entry| canonicalize_value(types, field.value, entry));
+            entries.values_mut().for_each(|entry| canonicalize_value(types, field.value, entry, empty));
         }
         (Shape::One, Value::Null) if field.pointer || field.value == ValueType::Bytes => {}
-        (Shape::One, value) => canonicalize_value(types, field.value, value),
+        (Shape::One, value) => canonicalize_value(types, field.value, value, empty),
         (Shape::List | Shape::Map, _) => {}
     }
 }
 
 /// A value that is there, or null where Go has a zero value.
-fn canonicalize_value(types: &Types, ty: ValueType, value: &mut Value) {
+fn canonicalize_value(types: &Types, ty: ValueType, value: &mut Value, empty: Empty) {
     match (ty, value.is_null()) {
         (ValueType::Message(id), _) => {
             if let Some(ty) = types.by_id(id) {
-                canonicalize_type(types, ty, value);
+                canonicalize_type(types, ty, value, empty);
             }
         }
         (ValueType::String, true) => *value = Value::from(""),
@@ -105,7 +119,7 @@ fn canonicalize_value(types: &Types, ty: ValueType, value: &mut Value) {
     }
 }
 
-fn canonicalize_special(types: &Types, special: Special, value: &mut Value) {
+fn canonicalize_special(types: &Types, special: Special, value: &mut Value, empty: Empty) {
     match special {
         Special::Time => rewrite_time(value, "%Y-%m-%dT%H:%M:%SZ"),
         Special::MicroTime => rewrite_time(value, "%Y-%m-%dT%H:%M:%S.%6fZ"),
@@ -127,7 +141,10 @@ fn canonicalize_special(types: &Types, special: Special, value: &mut Value) {
                 Value::Array(items) => items.as_mut_slice(),
                 one => std::slice::from_mut(one),
             };
-            schemas.iter_mut().filter(|s| s.is_object()).for_each(|s| canonicalize_type(types, schema, s));
+            schemas
+                .iter_mut()
+                .filter(|s| s.is_object())
+                .for_each(|s| canonicalize_type(types, schema, s, empty));
         }
         Special::IntOrString | Special::RawExtension | Special::FieldsV1 | Special::Json | Special::List => {}
     }
@@ -140,7 +157,7 @@ fn rewrite_time(value: &mut Value, format: &str) {
 }
 
 /// Whether Go writes the field.
-fn is_written(types: &Types, ty: &Type, field: &Field, value: &Value) -> bool {
+fn is_written(types: &Types, ty: &Type, field: &Field, value: &Value, empty: Empty) -> bool {
     if !field.omit_empty {
         return true;
     }
@@ -158,6 +175,7 @@ fn is_written(types: &Types, ty: &Type, field: &Field, value: &Value) -> bool {
             }
             _ => !is_empty(value),
         },
+        Shape::List | Shape::Map if empty == Empty::Kept => !value.is_null(),
         Shape::List | Shape::Map => !is_empty(value),
     }
 }

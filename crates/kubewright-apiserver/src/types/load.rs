@@ -40,6 +40,8 @@ struct FieldRow {
     ps: Option<String>,
     pk: Option<String>,
     d: Option<Value>,
+    g: Option<String>,
+    gw: Option<String>,
 }
 
 pub(super) fn load() -> Types {
@@ -80,7 +82,11 @@ fn collect_fields(
                 embedded_in.pop();
             }
             _ => {
-                let field = Field { embedded_in: embedded_in.clone(), ..self::field(field, names) };
+                let field = Field {
+                    position: fields.len(),
+                    embedded_in: embedded_in.clone(),
+                    ..self::field(field, names)
+                };
                 fields.insert(field.json.clone(), Arc::new(field));
             }
         }
@@ -106,6 +112,7 @@ fn field(row: &FieldRow, names: &BTreeMap<String, TypeId>) -> Field {
     let strategies: Vec<&str> = row.ps.as_deref().unwrap_or_default().split(',').collect();
     Field {
         json: row.j.clone(),
+        position: 0,
         embedded_in: Vec::new(),
         shape,
         value,
@@ -125,5 +132,7 @@ fn field(row: &FieldRow, names: &BTreeMap<String, TypeId>) -> Field {
         },
         merge_key: row.pk.clone(),
         default: row.d.clone(),
+        go_item: row.g.clone(),
+        go_type: row.gw.clone(),
     }
 }

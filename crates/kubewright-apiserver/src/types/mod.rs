@@ -4,11 +4,14 @@
 //! Go would write ([`canonical`]), strategic merge patches and server-side apply. Start at
 //! [`Types::kind`].
 
+mod base64;
 pub mod canonical;
 mod load;
+pub(crate) mod order;
 pub mod quantity;
 pub mod strict;
 pub(crate) mod syntax;
+mod time;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -81,6 +84,8 @@ pub enum Special {
 pub struct Field {
     /// The name in JSON.
     pub json: String,
+    /// Where it stands in the struct, those of inlined structs where the struct stands.
+    pub position: usize,
     /// Names of the inlined structs that hold the field, from the outside in.
     pub embedded_in: Vec<String>,
     /// Whether it holds one value, a list or a map.
@@ -103,6 +108,11 @@ pub struct Field {
     pub merge_key: Option<String>,
     /// The default that the OpenAPI schema declares.
     pub default: Option<Value>,
+    /// Go's name of the type of the value, of each item or of each map value, if that is a scalar with a name of its own,
+    /// such as `v1.Protocol`.
+    pub go_item: Option<String>,
+    /// Go's name of the type of the list or map, if it has one, such as `v1.ResourceList`.
+    pub go_type: Option<String>,
 }
 
 /// How many values a field holds.

@@ -4,19 +4,17 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use kubewright_schema::error::go;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::{Field, Shape, Special, Type, Types, ValueType, canonical, quantity, syntax};
+use super::{Field, Shape, Special, Type, Types, ValueType, base64, canonical, quantity, syntax, time};
 
 /// A decoded body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decoded {
-    /// The object. One of a known type is in [`canonical`] form, without unknown fields; of a field
-    /// that came twice the last value counts.
+    /// The object. One of a known type is in [`canonical`] form but for empty lists and maps, which a default does not
+    /// replace, and without unknown fields; of a field that came twice the last value counts.
     pub value: Value,
     /// `unknown field "spec.foo"` and `duplicate field "spec.bar"`, in the order they stand in the
     /// body, each once, at most 100: errors under strict field validation, warnings otherwise.
@@ -53,7 +51,7 @@ pub fn decode(body: &[u8], ty: Option<&Type>) -> Result<Decoded, DecodeError> {
         return Err(DecodeError::Type(error));
     }
     if let Some(ty) = ty {
-        canonical::canonicalize(ty, &mut value);
+        canonical::canonicalize_decoded(ty, &mut value);
     }
     Ok(Decoded { value, strict_errors: context.strict_errors })
 }
@@ -67,7 +65,8 @@ enum Expected<'t> {
     Opaque,
     Struct(&'t Type),
     Special(Special),
-    Scalar(ValueType),
+    /// A scalar, with the name of its Go type if that is one of its own.
+    Scalar(ValueType, Option<&'t str>),
     List(&'t Field),
     Map(&'t Field),
 }
@@ -101,20 +100,21 @@ struct Seed<'t, 'c> {
 impl<'t> Expected<'t> {
     fn of_field(types: &'t Types, field: &'t Field) -> Self {
         match field.shape {
-            Shape::One => Self::of_value(types, field.value),
+            Shape::One => Self::of_item(types, field),
             Shape::List => Self::List(field),
             Shape::Map => Self::Map(field),
         }
     }
 
-    fn of_value(types: &'t Types, value: ValueType) -> Self {
-        match value {
+    /// The value, an item or a map value.
+    fn of_item(types: &'t Types, field: &'t Field) -> Self {
+        match field.value {
             ValueType::Any => Self::Opaque,
             ValueType::Message(id) => match types.by_id(id) {
                 Some(ty) => ty.special.map_or(Self::Struct(ty), Self::Special),
                 None => Self::Opaque,
             },
-            scalar => Self::Scalar(scalar),
+            scalar => Self::Scalar(scalar, field.go_item.as_deref()),
         }
     }
 
@@ -131,7 +131,8 @@ impl<'t> Expected<'t> {
                 _ => "interface {}",
             }
             .to_owned(),
-            Self::Scalar(scalar) => match scalar {
+            Self::Scalar(_, Some(name)) => name.to_owned(),
+            Self::Scalar(scalar, None) => match scalar {
                 ValueType::String => "string",
                 ValueType::Bytes => "[]uint8",
                 ValueType::Bool => "bool",
@@ -141,8 +142,11 @@ impl<'t> Expected<'t> {
                 ValueType::Any | ValueType::Message(_) => "interface {}",
             }
             .to_owned(),
-            Self::List(field) => format!("[]{}", Self::of_value(types, field.value).go_type(types)),
-            Self::Map(field) => format!("map[string]{}", Self::of_value(types, field.value).go_type(types)),
+            Self::List(Field { go_type: Some(name), .. }) | Self::Map(Field { go_type: Some(name), .. }) => {
+                name.clone()
+            }
+            Self::List(field) => format!("[]{}", Self::of_item(types, field).go_type(types)),
+            Self::Map(field) => format!("map[string]{}", Self::of_item(types, field).go_type(types)),
         }
     }
 }
@@ -220,11 +224,11 @@ impl<'de> DeserializeSeed<'de> for Seed<'_, '_> {
 impl Seed<'_, '_> {
     fn number(self, number: Number) -> Value {
         let integer_range = match self.expected {
-            Expected::Scalar(ValueType::Int32) | Expected::Special(Special::IntOrString) => {
+            Expected::Scalar(ValueType::Int32, _) | Expected::Special(Special::IntOrString) => {
                 Some(i64::from(i32::MIN)..=i64::from(i32::MAX))
             }
-            Expected::Scalar(ValueType::Int64) => Some(i64::MIN..=i64::MAX),
-            Expected::Scalar(ValueType::Double)
+            Expected::Scalar(ValueType::Int64, _) => Some(i64::MIN..=i64::MAX),
+            Expected::Scalar(ValueType::Double, _)
             | Expected::Special(
                 Special::Quantity | Special::RawExtension | Special::FieldsV1 | Special::Json,
             )
@@ -250,19 +254,22 @@ impl Seed<'_, '_> {
 
     fn string(self, text: &str) {
         match self.expected {
-            Expected::Special(Special::Time) => check_time(self.context, text, false),
-            Expected::Special(Special::MicroTime) => check_time(self.context, text, true),
+            Expected::Special(special @ (Special::Time | Special::MicroTime)) => {
+                if let Err(error) = time::check(text, special == Special::MicroTime) {
+                    self.context.fail(|| error);
+                }
+            }
             Expected::Special(Special::Quantity) => {
                 if let Err(error) = quantity::canonical(text.trim()) {
                     self.context.fail(|| error.to_string());
                 }
             }
-            Expected::Scalar(ValueType::Bytes) => {
-                if let Err(at) = check_base64(text) {
+            Expected::Scalar(ValueType::Bytes, _) => {
+                if let Err(at) = base64::check(text) {
                     self.context.fail(|| format!("illegal base64 data at input byte {at}"));
                 }
             }
-            Expected::Scalar(ValueType::String)
+            Expected::Scalar(ValueType::String, _)
             | Expected::Special(
                 Special::IntOrString | Special::RawExtension | Special::FieldsV1 | Special::Json,
             )
@@ -286,7 +293,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
 
     fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
         match self.expected {
-            Expected::Scalar(ValueType::Bool)
+            Expected::Scalar(ValueType::Bool, _)
             | Expected::Special(
                 Special::RawExtension | Special::FieldsV1 | Special::Json | Special::SchemaOrBool,
             )
@@ -326,8 +333,8 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let Self { expected, context } = self;
         let item = match expected {
-            Expected::List(field) => Expected::of_value(context.types, field.value),
-            Expected::Special(Special::List) => Expected::Scalar(ValueType::String),
+            Expected::List(field) => Expected::of_item(context.types, field),
+            Expected::Special(Special::List) => Expected::Scalar(ValueType::String, None),
             Expected::Anything => Expected::Anything,
             Expected::Opaque | Expected::Special(_) => Expected::Opaque,
             expected => {
@@ -362,7 +369,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
                 context.fail(|| quantity::QuantityError::Format.to_string());
             }
             Expected::Special(Special::Time | Special::MicroTime | Special::IntOrString | Special::List)
-            | Expected::Scalar(_)
+            | Expected::Scalar(..)
             | Expected::List(_) => context.mismatch("object", expected),
             _ => {}
         }
@@ -377,7 +384,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
                         continue;
                     }
                 },
-                Expected::Map(field) => (Expected::of_value(context.types, field.value), None),
+                Expected::Map(field) => (Expected::of_item(context.types, field), None),
                 Expected::Anything => (Expected::Anything, None),
                 _ => (Expected::Opaque, None),
             };
@@ -388,7 +395,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
             let outer = context.in_struct;
             let depth = context.fields.len();
             if let Some((ty, field)) = field {
-                context.in_struct = Some(innermost(ty, field));
+                context.in_struct = Some(ty.short_name());
                 context.fields.extend(field.embedded_in.iter().cloned());
                 context.fields.push(name.clone());
             }
@@ -400,49 +407,6 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
             out.insert(name, value);
         }
         Ok(Value::Object(out))
-    }
-}
-
-/// The struct that declares a field: the type itself, or one it inlines.
-fn innermost<'t>(ty: &'t Type, field: &'t Field) -> &'t str {
-    field.embedded_in.last().map_or_else(|| ty.short_name(), String::as_str)
-}
-
-fn check_time(context: &mut Context<'_>, text: &str, micro: bool) {
-    if text.parse::<jiff::Timestamp>().is_ok() {
-        // Go's layout has six digits of a second, no fewer and no more.
-        let rest = text.get(19..).unwrap_or_default();
-        let digits =
-            rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
-        if micro && digits != 6 {
-            let (rest, part) =
-                if digits < 6 { (rest, ".000000") } else { (rest.get(7..).unwrap_or_default(), "Z07:00") };
-            context.fail(|| {
-                let (text, rest) = (go::quote(text), go::quote(rest));
-                format!(
-                    "parsing time {text} as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse {rest} as \"{part}\""
-                )
-            });
-        }
-        return;
-    }
-    let layout = if micro { "2006-01-02T15:04:05.000000Z07:00" } else { "2006-01-02T15:04:05Z07:00" };
-    context.fail(|| {
-        let text = go::quote(text);
-        format!("parsing time {text} as \"{layout}\": cannot parse {text} as \"2006\"")
-    });
-}
-
-/// The offset of the first byte that is not base64.
-fn check_base64(text: &str) -> Result<(), usize> {
-    match STANDARD.decode(text.replace(['\r', '\n'], "")) {
-        Ok(_) => Ok(()),
-        Err(base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _)) => {
-            Err(at)
-        }
-        // Go points at the start of the group that is not whole.
-        Err(base64::DecodeError::InvalidLength(length)) => Err(length / 4 * 4),
-        Err(base64::DecodeError::InvalidPadding) => Err(text.trim_end_matches('=').len() / 4 * 4),
     }
 }
 

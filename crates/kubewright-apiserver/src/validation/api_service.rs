@@ -11,7 +11,7 @@ pub(super) fn validate(service: Field<'_>) {
     let (name, spec) = (service.child("metadata").child("name"), service.child("spec"));
     let (group, version) = (spec.child("group"), spec.child("version"));
     let expected = format!("{}.{}", version.text(), group.text());
-    if names::path_segment_name(name.text()).is_empty() && name.text() != expected {
+    if !name.is_empty() && names::path_segment_name(name.text()).is_empty() && name.text() != expected {
         name.invalid(name.text(), format!("must be `spec.version+\".\"+spec.group`: {expected:?}"));
     }
     if !group.is_empty() {

@@ -71,7 +71,7 @@ pub(super) fn update(plural: &str, subresource: &str, new: Field<'_>, old: Field
 fn validate_request(request: Field<'_>, old: Option<Field<'_>>) {
     let spec = request.child("spec");
     if let Some(problem) = request_problem(&bytes(spec.child("request"))) {
-        spec.child("request").invalid(spec.child("request").text(), problem);
+        spec.child("request").invalid(spec.child("request").value().clone(), problem);
     }
     let usages = spec.child("usages");
     if usages.is_empty() {
@@ -206,8 +206,10 @@ fn certificate_problem(pem: &[u8]) -> Option<String> {
 fn validate_bundle(bundle: Field<'_>, parses: bool) {
     let spec = bundle.child("spec");
     let (signer, name) = (spec.child("signerName"), bundle.child("metadata").child("name"));
-    for reason in signer::trust_bundle_name(name.text()) {
-        name.invalid(name.text(), reason);
+    if !name.is_empty() {
+        for reason in signer::trust_bundle_name(name.text()) {
+            name.invalid(name.text(), reason);
+        }
     }
     if !signer.is_empty() {
         signer::validate_signer_name(signer);

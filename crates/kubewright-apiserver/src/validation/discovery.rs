@@ -47,9 +47,8 @@ fn declared(slice: Field<'_>, old: Option<Field<'_>>) {
     if old_kind.is_none_or(|old| old.value() != kind.value()) && kind.require() {
         if old_kind.is_some() {
             kind.invalid(Value::Null, "field is immutable");
-        } else {
-            kind.one_of(&ADDRESS_TYPES);
         }
+        kind.one_of(&ADDRESS_TYPES);
     }
     let endpoints = slice.child("endpoints");
     if old.is_some_and(|old| old.child("endpoints").value() == endpoints.value()) {

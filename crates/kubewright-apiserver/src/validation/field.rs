@@ -192,6 +192,11 @@ impl Field<'_> {
         self.push(FieldError::duplicate(&self.path(), value));
     }
 
+    /// [`Field::duplicate`] with the value as Go's own types show it.
+    pub(crate) fn duplicate_shown(self, shown: impl Into<String>) {
+        self.push(FieldError::duplicate(&self.path(), self.value.clone()).shown_as(shown));
+    }
+
     /// [`Field::duplicate`] with the value as one of an internal type of Kubernetes.
     pub(crate) fn duplicate_as(self, shape: &str) {
         let error = FieldError::duplicate(&self.path(), self.value.clone());

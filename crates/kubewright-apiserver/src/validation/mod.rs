@@ -40,6 +40,7 @@ mod selector;
 mod shape;
 mod signer;
 mod storage;
+mod storage_migration;
 
 use kubewright_schema::ErrorList;
 use serde_json::Value;
@@ -74,6 +75,7 @@ pub(crate) fn create(group: &str, plural: &str, object: &Value) -> ErrorList {
         "resource.k8s.io" => devices::create(plural, object),
         "scheduling.k8s.io" => scheduling::create(object),
         "storage.k8s.io" => storage::create(plural, object),
+        "storagemigration.k8s.io" => storage_migration::create(object),
         _ => {}
     }
     report.into_errors()
@@ -104,6 +106,7 @@ pub(crate) fn update(group: &str, plural: &str, subresource: &str, new: &Value, 
         "resource.k8s.io" => devices::update(plural, subresource, new, old),
         "scheduling.k8s.io" => scheduling::update(new, old),
         "storage.k8s.io" => storage::update(plural, subresource, new, old),
+        "storagemigration.k8s.io" => storage_migration::update(subresource, new, old),
         _ => {}
     }
     report.into_errors()

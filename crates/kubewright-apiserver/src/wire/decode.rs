@@ -121,12 +121,10 @@ pub(crate) fn object(
         FieldValidation::Strict | FieldValidation::Ignore => {}
     }
     identify(served, &mut value)?;
-    faults.extend(
-        served
-            .coerce_metadata(&mut value)
-            .map_err(|why| unfit(served, kind, &served.definition.version, &why))?,
-    );
+    let refuse = |why: String| unfit(served, kind, &served.definition.version, &why);
+    faults.extend(served.coerce_metadata(&mut value).map_err(refuse)?);
     faults.extend(served.coerce(&mut value, false));
+    faults.extend(served.coerce_embedded(&mut value).map_err(refuse)?);
     if content_type == media::YAML {
         faults.extend(yaml::duplicate_key(body));
     }

@@ -65,6 +65,8 @@ pub enum ValueType {
     String,
     /// Nothing.
     Null,
+    /// An amount, as Kubernetes writes it.
+    Quantity,
     /// A list of one type.
     List(Box<ValueType>),
     /// A map from text to one type.
@@ -79,6 +81,7 @@ pub struct Expression {
     source: String,
     program: Arc<Program>,
     output: Type,
+    shown_output: String,
 }
 
 /// The values of variables.
@@ -159,6 +162,7 @@ impl Scope {
             ValueType::Bool => Type::Bool,
             ValueType::String => Type::String,
             ValueType::Null => Type::Null,
+            ValueType::Quantity => Type::Library(LibraryType::Quantity),
             ValueType::List(items) => Type::list(self.read(items)),
             ValueType::Map(values) => Type::map(Type::String, self.read(values)),
             ValueType::Object(name, fields) => {
@@ -207,7 +211,7 @@ impl Expression {
                 return Err(format!("program instantiation failed: {}", reason.text));
             }
             let program = Arc::new(Program::new(&checked));
-            Ok(Self { source: source.to_owned(), program, output })
+            Ok(Self { source: source.to_owned(), program, output, shown_output: name })
         })
         .unwrap_or_else(|| Err(failed("there is no memory to compile the expression".to_owned())))
     }
@@ -216,6 +220,12 @@ impl Expression {
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    /// The type of what it evaluates to, as a server names it: `bool`, `list(string)`, and `dyn` if that is not known before.
+    #[must_use]
+    pub fn output(&self) -> &str {
+        &self.shown_output
     }
 
     /// Evaluates the expression, and takes what it costs from `budget`. The value is one of JSON: what JSON does not have
@@ -271,6 +281,7 @@ impl ValueType {
             Self::Bool => "bool",
             Self::String => "string",
             Self::Null => "null_type",
+            Self::Quantity => "kubernetes.Quantity",
             Self::List(_) => "list",
             Self::Map(_) => "map",
             Self::Object(name, _) => name,

@@ -69,6 +69,8 @@ pub(super) struct Position<'s> {
     /// From 0, in characters.
     pub(super) column: usize,
     text: &'s str,
+    /// Whether the text has no places, as it is empty.
+    is_nowhere: bool,
 }
 
 impl<'s> Position<'s> {
@@ -78,12 +80,13 @@ impl<'s> Position<'s> {
         let line = before.matches('\n').count() + 1;
         let column = before.get(start..).map_or(0, |part| part.chars().count());
         let text = source.get(start..).and_then(|rest| rest.split('\n').next()).unwrap_or_default();
-        Self { line, column, text }
+        Self { line, column, text, is_nowhere: source.is_empty() }
     }
 
     fn show(&self, error: &str) -> String {
-        let mut out = format!("ERROR: <input>:{}:{}: {error}", self.line, self.column + 1);
-        if self.text.len() <= LONGEST_LINE && !self.text.is_empty() {
+        let column = if self.is_nowhere { 0 } else { self.column + 1 };
+        let mut out = format!("ERROR: <input>:{}:{column}: {error}", self.line);
+        if self.text.len() <= LONGEST_LINE && !self.is_nowhere {
             let line = self.text.replace('\t', " ");
             let mark = |char: Option<char>, narrow: char, wide: char| {
                 if char.is_some_and(|char| !char.is_ascii()) { wide } else { narrow }

@@ -137,7 +137,7 @@ fn required_names(names: &Value, path: &FieldPath, errors: &mut ErrorList) {
 
 fn shared_parts(spec: &Spec<'_>, stored: Stored<'_>, path: &FieldPath, errors: &mut ErrorList) {
     // The first version of the internal form stands at the top as well.
-    if let Some(first) = spec.versions.first() {
+    if let Some(first) = spec.versions.first().filter(|first| !text(&first.version["name"]).is_empty()) {
         errors.extend(names::label(text(&first.version["name"]), &path.child("version")));
     }
     let shared_schema = spec.part(Part::Schema);

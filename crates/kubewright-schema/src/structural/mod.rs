@@ -6,6 +6,7 @@
 //! `rules.rs`.
 
 mod complete;
+mod embedded;
 mod format;
 mod parse;
 mod pattern;

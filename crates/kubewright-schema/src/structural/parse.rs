@@ -41,7 +41,7 @@ impl Reader {
         let mut schema = Schema {
             description: self.text(object, "description"),
             title: self.text(object, "title"),
-            schema_type: self.schema_type(object),
+            schema_type: self.schema_type(object, is_root),
             nullable: self.flag(object, "nullable"),
             default: object.get("default").filter(|value| !value.is_null()).cloned(),
             example: object.get("example").filter(|value| !value.is_null()).cloned(),
@@ -148,13 +148,17 @@ impl Reader {
         }
     }
 
-    fn schema_type(&mut self, object: &Map<String, Value>) -> Option<SchemaType> {
+    fn schema_type(&mut self, object: &Map<String, Value>, is_root: bool) -> Option<SchemaType> {
         let name = self.text(object, "type");
         if name.is_empty() {
             return None;
         }
         let found = SchemaType::ALL.into_iter().find(|schema_type| schema_type.as_str() == name);
         if found.is_none() {
+            if is_root {
+                let detail = "must be object at the root";
+                self.errors.push(FieldError::invalid(&self.path.child("type"), name.as_str(), detail));
+            }
             let supported = SchemaType::ALL.map(SchemaType::as_str);
             self.errors.push(FieldError::not_supported(&self.path.child("type"), name, &supported));
         }

@@ -35,11 +35,12 @@ pub(super) fn desired_metadata(served: &Served) -> Option<&'static str> {
 }
 
 pub(super) fn prepare_create(served: &Served, object: &mut Value) {
-    prepare(served, object, None);
+    let now = metadata::get(object, "creationTimestamp").cloned().unwrap_or_default();
+    prepare(served, object, None, &now);
 }
 
-pub(super) fn prepare_update(served: &Served, object: &mut Value, old: &Value) {
-    prepare(served, object, Some(old));
+pub(super) fn prepare_update(served: &Served, object: &mut Value, old: &Value, now: &Value) {
+    prepare(served, object, Some(old), now);
 }
 
 /// A request to sign a certificate says who has made it.
@@ -72,20 +73,18 @@ fn id(served: &Served) -> (&str, &str) {
     (served.definition.group.as_str(), served.definition.plural.as_str())
 }
 
-fn prepare(served: &Served, object: &mut Value, old: Option<&Value>) {
+fn prepare(served: &Served, object: &mut Value, old: Option<&Value>, now: &Value) {
     match id(served) {
         ("", "nodes") => node(object, old),
         ("", "persistentvolumeclaims") => data_sources(object, old),
         ("", "persistentvolumes") if old.is_none() => {
             // The time of a new object is that of its first phase.
-            let now = metadata::get(object, "creationTimestamp").cloned().unwrap_or_default();
             let status = metadata::child(metadata::as_map(object), "status");
-            status.insert("lastPhaseTransitionTime".to_owned(), now);
+            status.insert("lastPhaseTransitionTime".to_owned(), now.clone());
         }
         ("", "serviceaccounts") => secret_names(object),
         ("apiregistration.k8s.io", "apiservices") if old.is_none() && is_local(object) => {
-            let now = metadata::get(object, "creationTimestamp").cloned().unwrap_or_default();
-            let status = status::of_local_api_service(&now);
+            let status = status::of_local_api_service(now);
             metadata::as_map(object).insert("status".to_owned(), status);
         }
         ("coordination.k8s.io", "leases") => {
@@ -96,6 +95,17 @@ fn prepare(served: &Served, object: &mut Value, old: Option<&Value>) {
         }
         ("discovery.k8s.io", "endpointslices") => topology(object),
         ("policy", "poddisruptionbudgets") => budget_selector(object, old),
+        ("resource.k8s.io", "devicetaintrules") => {
+            let taint = object.pointer_mut("/spec/taint");
+            note_taint(taint, old.map(|old| &old["spec"]["taint"]), now);
+        }
+        ("resource.k8s.io", "resourceslices") => {
+            let devices = object.pointer_mut("/spec/devices").and_then(Value::as_array_mut);
+            for device in devices.into_iter().flatten() {
+                let taints = device.get_mut("taints").and_then(Value::as_array_mut);
+                taints.into_iter().flatten().for_each(|taint| note_taint(Some(taint), None, now));
+            }
+        }
         _ => {}
     }
 }
@@ -159,6 +169,18 @@ fn secret_names(object: &mut Value) {
     let secrets = object.get_mut("secrets").and_then(Value::as_array_mut);
     for secret in secrets.into_iter().flatten().filter_map(Value::as_object_mut) {
         secret.retain(|field, _| field == "name");
+    }
+}
+
+/// A taint says since when it has its effect.
+fn note_taint(taint: Option<&mut Value>, old: Option<&Value>, now: &Value) {
+    let Some(taint) = taint.and_then(Value::as_object_mut) else { return };
+    let is_absent = taint.get("timeAdded").is_none_or(Value::is_null);
+    let is_stale = old.is_some_and(|old| {
+        old.get("effect") != taint.get("effect") && old.get("timeAdded") == taint.get("timeAdded")
+    });
+    if is_absent || is_stale {
+        taint.insert("timeAdded".to_owned(), now.clone());
     }
 }
 

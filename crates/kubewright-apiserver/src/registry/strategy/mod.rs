@@ -14,7 +14,12 @@ use serde_json::{Map, Value, json};
 
 pub(super) use self::service::Refusal;
 use super::{Served, ServiceRanges, Warnings, metadata};
-use crate::{crd, store::Listing, user::User};
+use crate::{
+    apply::{Set, field_manager::FieldManager},
+    crd,
+    store::Listing,
+    user::User,
+};
 
 /// The behaviour of a kind in the places where verbs ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +93,11 @@ impl Strategy {
         )
     }
 
+    /// Whether an object without a name gets one like a uid.
+    pub(super) fn names_itself(served: &Served) -> bool {
+        served.definition.group.is_empty() && served.definition.plural == "limitranges"
+    }
+
     /// Brings a new object into its first state.
     pub(super) fn prepare_create(self, served: &Served, object: &mut Value, warnings: &Warnings) {
         match self {
@@ -124,7 +134,7 @@ impl Strategy {
     }
 
     /// Takes back what an update of the object itself may not change silently, and counts the generation.
-    pub(super) fn prepare_update(self, served: &Served, object: &mut Value, old: &Value) {
+    pub(super) fn prepare_update(self, served: &Served, object: &mut Value, old: &Value, now: &Value) {
         if served.definition.subresource("status").is_some() {
             copy_field(object, old, "status");
         }
@@ -137,10 +147,20 @@ impl Strategy {
             Self::Service => service::prepare_update(object, old),
             Self::DaemonSet => workload::count_template(object, Some(old)),
             Self::Crd => crd::prepare_update(object, old),
-            _ => fields::prepare_update(served, object, old),
+            _ => fields::prepare_update(served, object, old, now),
         }
         if fields::counts_changes(served) && self.differs(served, object, old) {
             metadata::set(object, "generation", Some(Value::from(metadata::generation(old) + 1)));
+        }
+    }
+
+    /// What a write to the object itself or to a subresource takes back, whatever it says. Managers do not own that.
+    pub(super) fn reset_fields(self, served: &Served, subresource: &str) -> Set {
+        match subresource {
+            _ if self != Self::Custom => status::reset_fields(served, subresource),
+            "status" => FieldManager::reset_all_but_status(),
+            _ if served.definition.subresource("status").is_some() => FieldManager::reset_status(),
+            _ => Set::default(),
         }
     }
 

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{Strategy, copy_field, items, text};
-use crate::registry::{Served, metadata};
+use crate::{
+    apply::{Path, PathElement, Set},
+    registry::{Served, metadata},
+};
 
 /// The metadata that a change of the status leaves alone, for the kinds that are strict about it.
 const FIXED: [&str; 5] = ["labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp"];
@@ -12,16 +15,50 @@ const FIXED: [&str; 5] = ["labels", "annotations", "finalizers", "ownerReference
 /// along.
 pub(super) fn restore_metadata(strategy: Strategy, served: &Served, object: &mut Value, old: &Value) {
     let fields: &[&str] = match (served.definition.group.as_str(), served.definition.plural.as_str()) {
-        _ if strategy == Strategy::Crd => &FIXED,
-        ("apiregistration.k8s.io" | "flowcontrol.apiserver.k8s.io" | "resource.k8s.io", _)
-        | ("networking.k8s.io", "servicecidrs")
-        | ("storage.k8s.io", _) => &FIXED,
+        _ if strategy == Strategy::Crd || keeps_metadata(served) => &FIXED,
         // Old kubelets get the owners wrong.
         ("", "pods") => &["ownerReferences", "deletionTimestamp"],
         ("apps", "deployments") => &["labels"],
         _ => &[],
     };
     metadata::restore(object, old, fields);
+}
+
+/// Whether a change of the status leaves all metadata alone.
+fn keeps_metadata(served: &Served) -> bool {
+    matches!(
+        (served.definition.group.as_str(), served.definition.plural.as_str()),
+        (
+            "admissionregistration.k8s.io"
+                | "apiregistration.k8s.io"
+                | "flowcontrol.apiserver.k8s.io"
+                | "resource.k8s.io"
+                | "storage.k8s.io"
+                | "storagemigration.k8s.io",
+            _
+        ) | ("networking.k8s.io", "servicecidrs")
+    )
+}
+
+/// What a write to an endpoint of a built-in resource takes back, and so does not own.
+pub(super) fn reset_fields(served: &Served, subresource: &str) -> Set {
+    let definition = &served.definition;
+    let paths: &[&[&str]] = match (definition.group.as_str(), definition.plural.as_str(), subresource) {
+        ("certificates.k8s.io", "certificatesigningrequests", "") => &[&["spec"], &["status"]],
+        ("certificates.k8s.io", "certificatesigningrequests", "status") => {
+            &[&["spec"], &["status", "conditions"]]
+        }
+        (.., "approval") => &[&["spec"], &["status", "certificate"]],
+        (.., "" | "finalize") if definition.subresource("status").is_some() => &[&["status"]],
+        (.., "status") if keeps_metadata(served) => &[&["metadata"], &["spec"]],
+        ("", "pods", "status") => {
+            &[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]]
+        }
+        ("apps", "deployments", "status") => &[&["spec"], &["metadata", "labels"]],
+        (.., "status") => &[&["spec"]],
+        _ => &[],
+    };
+    paths.iter().map(|path| path.iter().copied().map(PathElement::field).collect::<Path>()).collect()
 }
 
 /// Notes when what the status tells has come to be.

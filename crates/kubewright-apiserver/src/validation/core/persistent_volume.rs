@@ -12,6 +12,14 @@ use super::{
 };
 
 const MODES: [&str; 2] = ["Block", "Filesystem"];
+/// Labels of nodes by the names of their youth, and by those of today.
+const RENAMED_LABELS: [(&str, &str); 5] = [
+    ("beta.kubernetes.io/arch", "kubernetes.io/arch"),
+    ("beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"),
+    ("beta.kubernetes.io/os", "kubernetes.io/os"),
+    ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"),
+    ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"),
+];
 const ONE_SOURCE: &str = "may not specify more than 1 volume type";
 
 /// A kind of volume: the field that has it, where faults in it are reported, and what checks it.
@@ -74,10 +82,34 @@ pub(super) fn update(new: Field<'_>, old: Field<'_>) {
     if mode.value() != old_spec.child("volumeMode").value() {
         new.at("volumeMode").invalid(mode.value().clone(), "field is immutable");
     }
+    let (affinity, old_affinity) = (spec.child("nodeAffinity"), old_spec.child("nodeAffinity"));
+    if old_affinity.is_set() && *affinity.value() != renamed(old_affinity.value(), affinity.value()) {
+        let place = new.at("nodeAffinity").with(affinity.value());
+        place.invalid_as(
+            "*core.VolumeNodeAffinity",
+            "field is immutable, except for updating from beta label to GA",
+        );
+    }
     let class = spec.child("volumeAttributesClassName");
     if old_spec.child("volumeAttributesClassName").is_set() && !class.is_set() {
         class.forbidden("update from non-nil value to nil is forbidden");
     }
+}
+
+/// What a volume said of nodes, with the labels that it now calls by their names of today called so.
+fn renamed(old: &Value, new: &Value) -> Value {
+    let list = |value: &Value, field: &str| value[field].as_array().cloned().unwrap_or_default();
+    let mut renamed = old.clone();
+    let terms = renamed.pointer_mut("/required/nodeSelectorTerms").and_then(Value::as_array_mut);
+    for (term, new) in terms.into_iter().flatten().zip(list(&new["required"], "nodeSelectorTerms")) {
+        let expressions = term.get_mut("matchExpressions").and_then(Value::as_array_mut);
+        for (expression, new) in expressions.into_iter().flatten().zip(list(&new, "matchExpressions")) {
+            if RENAMED_LABELS.iter().any(|(old, now)| expression["key"] == *old && new["key"] == *now) {
+                expression["key"] = new["key"].clone();
+            }
+        }
+    }
+    renamed
 }
 
 /// Checks a volume that is named where it is attached.
@@ -167,8 +199,7 @@ fn validate(spec: Field<'_>) {
         capacity.required("");
     }
     if capacity.len() != 1 || !capacity.map().is_some_and(|amounts| amounts.contains_key("storage")) {
-        let shown = capacity.map().cloned().unwrap_or_default();
-        capacity.not_supported(shown, &["storage"]);
+        capacity.not_supported(capacity.value().clone(), &["storage"]);
     }
     for (_, amount) in capacity.entries() {
         check_amount(amount);

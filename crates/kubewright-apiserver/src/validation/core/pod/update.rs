@@ -1,8 +1,7 @@
-use kubewright_schema::error::go;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use super::{annotations, tolerations, validate_again};
-use crate::validation::Field;
+use crate::validation::{Field, diff, shape};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
@@ -74,8 +73,6 @@ fn validate_rest(new: Field<'_>, old: Field<'_>) {
     if new.value() == old.value() {
         return;
     }
-    let empty = Map::new();
-    let (new_fields, old_fields) = (new.map().unwrap_or(&empty), old.map().unwrap_or(&empty));
     let is_gated = !old.child("schedulingGates").is_empty();
     if is_gated {
         validate_node_selector(new.child("nodeSelector"), old.child("nodeSelector"));
@@ -86,56 +83,67 @@ fn validate_rest(new: Field<'_>, old: Field<'_>) {
             validate_node_affinity(place, &old_nodes);
         }
     }
-    let is_same = |name: &String| {
-        let (new, old) = (new_fields.get(name), old_fields.get(name));
-        match name.as_str() {
-            "containers" | "initContainers" => {
-                let items =
-                    |list: Option<&Value>| list.and_then(Value::as_array).cloned().unwrap_or_default();
-                let without_image = |list: Option<&Value>| {
-                    let mut items = items(list);
-                    for item in items.iter_mut().filter_map(Value::as_object_mut) {
-                        item.remove("image");
-                    }
-                    items
-                };
-                new == old || without_image(new) == without_image(old)
-            }
-            "activeDeadlineSeconds" | "schedulingGates" | "tolerations" => true,
-            "terminationGracePeriodSeconds" => {
-                let is_cured = old.and_then(Value::as_i64).is_some_and(|seconds| seconds < 0)
-                    && new.and_then(Value::as_i64) == Some(1);
-                new == old || is_cured
-            }
-            "nodeSelector" if is_gated => true,
-            "affinity" if is_gated => without_node_affinity(new) == without_node_affinity(old),
-            _ => new == old,
-        }
-    };
-    if !new_fields.keys().chain(old_fields.keys()).all(is_same) {
+    let fixed = without_what_may_change(new.value(), old.value(), is_gated);
+    if fixed != *old.value() {
         let detail = "pod updates may not change fields other than `spec.containers[*].image`,\
                       `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions \
                       to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it \
                       was previously negative)";
-        let changes: Vec<String> = new_fields
-            .keys()
-            .chain(old_fields.keys().filter(|name| !new_fields.contains_key(*name)))
-            .filter(|name| !is_same(name))
-            .map(|name| {
-                let shown = |fields: &Map<String, Value>| {
-                    fields.get(name).map_or_else(|| "null".to_owned(), go::json)
-                };
-                format!("  {name}:\n- {}\n+ {}\n", shown(old_fields), shown(new_fields))
-            })
-            .collect();
-        new.forbidden(format!("{detail}\n{}", changes.concat()));
+        let shown = |spec: &Value| shape::show_lines("core.PodSpec", spec);
+        new.forbidden(format!("{detail}\n{}", diff::unified(&shown(old.value()), &shown(&fixed))));
     }
 }
 
-fn without_node_affinity(affinity: Option<&Value>) -> Map<String, Value> {
-    let mut fields = affinity.and_then(Value::as_object).cloned().unwrap_or_default();
-    fields.remove("nodeAffinity");
-    fields
+/// The new spec with all that may change as it was before.
+fn without_what_may_change(new: &Value, old: &Value, is_gated: bool) -> Value {
+    let mut fixed = new.clone();
+    let Some(fields) = fixed.as_object_mut() else { return fixed };
+    let mut restore = |name: &str| match old.get(name) {
+        Some(value) => drop(fields.insert(name.to_owned(), value.clone())),
+        None => drop(fields.remove(name)),
+    };
+    for name in ["activeDeadlineSeconds", "schedulingGates", "tolerations"] {
+        restore(name);
+    }
+    const GRACE: &str = "terminationGracePeriodSeconds";
+    if old[GRACE].as_i64().is_some_and(|seconds| seconds < 0) && new[GRACE].as_i64() == Some(1) {
+        restore(GRACE);
+    }
+    if is_gated {
+        restore("nodeSelector");
+    }
+    for list in ["containers", "initContainers"] {
+        let containers = fields.get_mut(list).and_then(Value::as_array_mut);
+        for (index, container) in containers.into_iter().flatten().enumerate() {
+            copy(container, &old[list][index], "image");
+        }
+    }
+    if is_gated {
+        let nodes = &old["affinity"]["nodeAffinity"];
+        let has_affinity = |spec: &Value| spec.get("affinity").is_some_and(|affinity| !affinity.is_null());
+        let others = ["podAffinity", "podAntiAffinity"];
+        let says_more = others.iter().any(|field| !new["affinity"][*field].is_null());
+        match (has_affinity(new), has_affinity(old)) {
+            (false, _) if nodes.is_null() => {}
+            (false, _) => drop(fields.insert("affinity".to_owned(), json!({ "nodeAffinity": nodes }))),
+            (true, false) if !says_more => drop(fields.remove("affinity")),
+            (true, _) => {
+                if let Some(affinity) = fields.get_mut("affinity") {
+                    copy(affinity, &old["affinity"], "nodeAffinity");
+                }
+            }
+        }
+    }
+    fixed
+}
+
+/// Takes a field from another object, also its absence.
+fn copy(object: &mut Value, from: &Value, field: &str) {
+    let Some(fields) = object.as_object_mut() else { return };
+    match from.get(field) {
+        Some(value) => drop(fields.insert(field.to_owned(), value.clone())),
+        None => drop(fields.remove(field)),
+    }
 }
 
 fn validate_node_selector(new: Field<'_>, old: Field<'_>) {
