@@ -63,6 +63,9 @@ pub struct Step {
     /// A body that is no text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base64: Option<String>,
+    /// Blanks are put behind the body until it has this many bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pad: Option<usize>,
     /// Repeats the request until the answer has this status, because a real server takes its time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<u16>,

@@ -241,6 +241,14 @@ impl Player<'_> {
         } else {
             step.bytes().map_err(|error| refuse(&error))?
         };
+        let body = body.map(|body| match step.pad {
+            Some(size) => {
+                let mut padded = body.to_vec();
+                padded.resize(size.max(padded.len()), b' ');
+                Bytes::from(padded)
+            }
+            None => body,
+        });
         let mut headers: BTreeMap<String, String> =
             [("accept", "application/json"), ("user-agent", "corpus/1")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))

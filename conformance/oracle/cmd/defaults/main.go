@@ -76,17 +76,18 @@ func main() {
 
 // conditional lists what an empty object gets, but not every object: the defaults are in code.
 var conditional = map[string][]string{
-	"io.k8s.api.autoscaling.v2.HPAScalingRules":   {"selectPolicy"},
-	"io.k8s.api.core.v1.ConfigMap":                {"data"},
-	"io.k8s.api.core.v1.Container":                {"imagePullPolicy"},
-	"io.k8s.api.core.v1.EphemeralContainer":       {"imagePullPolicy"},
-	"io.k8s.api.core.v1.EphemeralContainerCommon": {"imagePullPolicy"},
-	"io.k8s.api.core.v1.ImageVolumeSource":        {"pullPolicy"},
-	"io.k8s.api.core.v1.ServiceSpec":              {"internalTrafficPolicy", "sessionAffinityConfig"},
-	"io.k8s.api.networking.v1.NetworkPolicySpec":  {"policyTypes"},
-	"io.k8s.api.resource.v1.DeviceSubRequest":     {"count"},
-	"io.k8s.api.resource.v1.DeviceTaint":          {"timeAdded"},
-	"io.k8s.api.resource.v1.ExactDeviceRequest":   {"count"},
+	"io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy": {"maxUnavailable", "partition"},
+	"io.k8s.api.autoscaling.v2.HPAScalingRules":           {"selectPolicy"},
+	"io.k8s.api.core.v1.ConfigMap":                        {"data"},
+	"io.k8s.api.core.v1.Container":                        {"imagePullPolicy"},
+	"io.k8s.api.core.v1.EphemeralContainer":               {"imagePullPolicy"},
+	"io.k8s.api.core.v1.EphemeralContainerCommon":         {"imagePullPolicy"},
+	"io.k8s.api.core.v1.ImageVolumeSource":                {"pullPolicy"},
+	"io.k8s.api.core.v1.ServiceSpec":                      {"internalTrafficPolicy", "sessionAffinityConfig"},
+	"io.k8s.api.networking.v1.NetworkPolicySpec":          {"policyTypes"},
+	"io.k8s.api.resource.v1.DeviceSubRequest":             {"count"},
+	"io.k8s.api.resource.v1.DeviceTaint":                  {"timeAdded"},
+	"io.k8s.api.resource.v1.ExactDeviceRequest":           {"count"},
 }
 
 type prober struct {

@@ -62,7 +62,9 @@ macro_rules! add {
 
 fn add_kinds(generator: &mut SchemaGenerator) {
     add! { generator:
-        apimachinery::pkg::apis::meta::v1 { DeleteOptions, ListMeta, ObjectMeta, Status }
+        apimachinery::pkg::apis::meta::v1 {
+            APIGroup, APIGroupList, APIVersions, DeleteOptions, ListMeta, ObjectMeta, Status,
+        }
         api::core::v1 {
             Binding, ComponentStatus, ConfigMap, Endpoints, Event, LimitRange, Namespace, Node,
             PersistentVolume, PersistentVolumeClaim, Pod, PodTemplate, ReplicationController, ResourceQuota,

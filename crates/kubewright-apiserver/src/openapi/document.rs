@@ -33,6 +33,7 @@ impl Builder {
             let resource = paths::Resource { definition, schema: kind, list, custom: false };
             resource.write(&mut builder, &mut all);
         }
+        paths::share_parameters(&mut all);
         builder.want_common();
         builder.finish(&Value::Object(all))
     }
@@ -78,6 +79,7 @@ impl Builder {
             let resource = paths::Resource { definition, schema: Some(name), list: Some(list), custom: true };
             resource.write(&mut builder, &mut all);
         }
+        paths::share_parameters(&mut all);
         builder.want_common();
         builder.want(&format!("{META}.ObjectMeta"));
         builder.want(&format!("{META}.ListMeta"));

@@ -190,11 +190,13 @@ impl Resource<'_> {
             "tags": [self.tag()],
             "description": self.description(path, &operation),
             "operationId": operation.id,
-            "parameters": parameters,
             "responses": responses,
             "x-kubernetes-action": operation.action,
             "x-kubernetes-group-version-kind": {"group": group, "version": version, "kind": kind},
         });
+        if !parameters.is_empty() {
+            described["parameters"] = json!(parameters);
+        }
         if let Some(request) = operation.request {
             described["requestBody"] = request;
         }
@@ -269,6 +271,33 @@ impl Resource<'_> {
     /// Group and version in tags, e.g. `rbacAuthorization_v1`.
     fn tag(&self) -> String {
         format!("{}_{}", group_name(&self.definition.group), self.definition.version)
+    }
+}
+
+/// Writes what all operations of a path take once, with the path.
+pub(super) fn share_parameters(paths: &mut Map<String, Value>) {
+    for item in paths.values_mut().filter_map(Value::as_object_mut) {
+        let of = |value: &Value| value["parameters"].as_array().cloned().unwrap_or_default();
+        let mut operations = item.iter().filter(|(key, _)| *key != "parameters").map(|(_, value)| of(value));
+        let mut common = operations.next().unwrap_or_default();
+        for own in operations {
+            common.retain(|parameter| own.contains(parameter));
+        }
+        if common.is_empty() {
+            continue;
+        }
+        for (_, operation) in item.iter_mut().filter(|(key, _)| *key != "parameters") {
+            let mut own = of(operation);
+            own.retain(|parameter| !common.contains(parameter));
+            match operation.as_object_mut() {
+                Some(operation) if own.is_empty() => drop(operation.remove("parameters")),
+                _ => operation["parameters"] = json!(own),
+            }
+        }
+        let mut all = item.get("parameters").and_then(Value::as_array).cloned().unwrap_or_default();
+        all.extend(common);
+        all.sort_by(|one, other| one["name"].as_str().cmp(&other["name"].as_str()));
+        item.insert("parameters".to_owned(), all.into());
     }
 }
 

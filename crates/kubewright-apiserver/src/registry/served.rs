@@ -261,12 +261,17 @@ impl Served {
     /// An object in which nothing is set, as Go writes it.
     pub(super) fn empty(&self) -> Value {
         let mut object = self.go_type().map(canonical::zero).unwrap_or_default();
-        // Go's own type counts the pods of these, also where it is none; the versions of the API may leave the number out.
-        if matches!(
-            (self.definition.group.as_str(), self.definition.kind.as_str()),
-            ("apps", "Deployment" | "ReplicaSet" | "StatefulSet")
-        ) {
-            object["spec"]["replicas"] = Value::from(0);
+        match (self.definition.group.as_str(), self.definition.kind.as_str()) {
+            // Go's own type counts the pods of these also where it is none; the versions of the API may leave the number out.
+            ("apps", "Deployment" | "ReplicaSet" | "StatefulSet") => {
+                object["spec"]["replicas"] = Value::from(0);
+            }
+            // And it counts the templates of this one, which the version of the API has in an annotation.
+            ("apps", "DaemonSet") => {
+                let annotations = metadata::child(metadata::edit(&mut object), "annotations");
+                annotations.insert("deprecated.daemonset.template.generation".to_owned(), Value::from("0"));
+            }
+            _ => {}
         }
         let fields = metadata::as_map(&mut object);
         fields.insert("kind".to_owned(), Value::from(self.definition.kind.as_str()));

@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures::Stream;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::{Instant, Sleep};
 
 use super::{Presented, Registry, Request, Served, read::parse_revision};
@@ -221,12 +221,13 @@ impl WatchEvents {
     }
 
     fn bookmark(&self, revision: u64, initial_events_end: bool) -> Value {
-        let mut metadata = json!({ "resourceVersion": revision.to_string() });
-        if initial_events_end {
-            metadata["annotations"] = json!({ "k8s.io/initial-events-end": "true" });
-        }
         let mut bookmark = self.served.empty();
-        bookmark["metadata"] = metadata;
+        let metadata = super::metadata::edit(&mut bookmark);
+        metadata.insert("resourceVersion".to_owned(), Value::from(revision.to_string()));
+        if initial_events_end {
+            let annotations = super::metadata::child(metadata, "annotations");
+            annotations.insert("k8s.io/initial-events-end".to_owned(), Value::from("true"));
+        }
         bookmark
     }
 

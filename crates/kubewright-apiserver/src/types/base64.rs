@@ -1,4 +1,21 @@
-//! Where Go finds a text not to be base64.
+//! Base64 as Go reads and writes it.
+
+use base64::{
+    Engine, alphabet,
+    engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig},
+};
+
+/// Takes any bits in the last place, and leaves none there.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
+
+/// The text that Go writes for the same bytes, if it is another one.
+pub(super) fn canonical(text: &str) -> Option<String> {
+    let bytes = LENIENT.decode(text.replace(['\r', '\n'], "")).ok()?;
+    Some(LENIENT.encode(bytes)).filter(|written| written != text)
+}
 
 /// Checks a text as Go decodes it: padded, with line ends anywhere, and any bits in the last place.
 ///
@@ -44,12 +61,20 @@ fn check_end(length: usize, at: usize) -> Result<(), usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::check;
+    use super::{canonical, check};
 
     #[test]
     fn texts_are_judged_as_go_judges_them() {
-        for text in ["", "YQ==", "YWI=", "YWJj", "YW\nJj\n", "YR=="] {
+        for (text, written) in [
+            ("", None),
+            ("YQ==", None),
+            ("YWI=", None),
+            ("YWJj", None),
+            ("YW\nJj\n", Some("YWJj")),
+            ("YR==", Some("YQ==")),
+        ] {
             assert_eq!(check(text), Ok(()), "{text}");
+            assert_eq!(canonical(text).as_deref(), written, "{text}");
         }
         for (text, at) in [
             ("!!", 0),

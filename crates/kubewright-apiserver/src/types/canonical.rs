@@ -9,7 +9,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::{Field, Shape, Special, Type, Types, ValueType, quantity};
+use super::{Field, Shape, Special, Type, Types, ValueType, base64, quantity};
 
 /// What the schemas inside custom resource definitions are.
 pub(crate) const SCHEMA: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps";
@@ -110,6 +110,11 @@ fn canonicalize_value(types: &Types, ty: ValueType, value: &mut Value, empty: Em
         (ValueType::Message(id), _) => {
             if let Some(ty) = types.by_id(id) {
                 canonicalize_type(types, ty, value, empty);
+            }
+        }
+        (ValueType::Bytes, false) if empty == Empty::Kept => {
+            if let Some(text) = value.as_str().and_then(base64::canonical) {
+                *value = Value::String(text);
             }
         }
         (ValueType::String, true) => *value = Value::from(""),

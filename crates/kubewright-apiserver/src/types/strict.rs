@@ -14,7 +14,8 @@ use super::{Field, Shape, Special, Type, Types, ValueType, base64, canonical, qu
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decoded {
     /// The object. One of a known type is in [`canonical`] form but for empty lists and maps, which a default does not
-    /// replace, and without unknown fields; of a field that came twice the last value counts.
+    /// replace, and without unknown fields; of a field that came twice the last value counts,
+    /// but for fields within it that the first has alone.
     pub value: Value,
     /// `unknown field "spec.foo"` and `duplicate field "spec.bar"`, in the order they stand in the
     /// body, each once, at most 100: errors under strict field validation, warnings otherwise.
@@ -69,6 +70,8 @@ enum Expected<'t> {
     Scalar(ValueType, Option<&'t str>),
     List(&'t Field),
     Map(&'t Field),
+    /// A list of strings that has a name of its own.
+    NamedList(&'t str),
 }
 
 struct Context<'t> {
@@ -111,6 +114,9 @@ impl<'t> Expected<'t> {
         match field.value {
             ValueType::Any => Self::Opaque,
             ValueType::Message(id) => match types.by_id(id) {
+                Some(Type { special: Some(Special::List), .. }) => {
+                    Self::NamedList(field.go_item.as_deref().unwrap_or("[]string"))
+                }
                 Some(ty) => ty.special.map_or(Self::Struct(ty), Self::Special),
                 None => Self::Opaque,
             },
@@ -127,11 +133,10 @@ impl<'t> Expected<'t> {
                 Special::Time | Special::MicroTime => "string",
                 Special::Quantity => "resource.Quantity",
                 Special::IntOrString => "int32",
-                Special::List => "[]string",
                 _ => "interface {}",
             }
             .to_owned(),
-            Self::Scalar(_, Some(name)) => name.to_owned(),
+            Self::Scalar(_, Some(name)) | Self::NamedList(name) => name.to_owned(),
             Self::Scalar(scalar, None) => match scalar {
                 ValueType::String => "string",
                 ValueType::Bytes => "[]uint8",
@@ -334,7 +339,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
         let Self { expected, context } = self;
         let item = match expected {
             Expected::List(field) => Expected::of_item(context.types, field),
-            Expected::Special(Special::List) => Expected::Scalar(ValueType::String, None),
+            Expected::NamedList(_) => Expected::Scalar(ValueType::String, None),
             Expected::Anything => Expected::Anything,
             Expected::Opaque | Expected::Special(_) => Expected::Opaque,
             expected => {
@@ -368,7 +373,8 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
             Expected::Special(Special::Quantity) => {
                 context.fail(|| quantity::QuantityError::Format.to_string());
             }
-            Expected::Special(Special::Time | Special::MicroTime | Special::IntOrString | Special::List)
+            Expected::Special(Special::Time | Special::MicroTime | Special::IntOrString)
+            | Expected::NamedList(_)
             | Expected::Scalar(..)
             | Expected::List(_) => context.mismatch("object", expected),
             _ => {}
@@ -404,9 +410,36 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
             context.path.pop();
             context.fields.truncate(depth);
             context.in_struct = outer;
+            let value = match out.remove(&name) {
+                Some(before) => read_again(context.types, inner, before, value),
+                None => value,
+            };
             out.insert(name, value);
         }
         Ok(Value::Object(out))
+    }
+}
+
+/// What Go has of a field that comes twice: it reads the second value into the first, of which other fields stay.
+fn read_again(types: &Types, expected: Expected<'_>, before: Value, now: Value) -> Value {
+    match (expected, before, now) {
+        (Expected::Map(_), Value::Object(mut before), Value::Object(now)) => {
+            before.extend(now);
+            Value::Object(before)
+        }
+        (Expected::Struct(ty), Value::Object(mut before), Value::Object(now)) => {
+            for (name, value) in now {
+                let value = match (ty.field(&name), before.remove(&name)) {
+                    (Some(field), Some(old)) => {
+                        read_again(types, Expected::of_field(types, field), old, value)
+                    }
+                    _ => value,
+                };
+                before.insert(name, value);
+            }
+            Value::Object(before)
+        }
+        (_, _, now) => now,
     }
 }
 

@@ -31,7 +31,7 @@ fn walk<E>(
     match value {
         Value::Object(fields) => {
             if schema.embedded_resource
-                && let Some(metadata) = fields.get_mut("metadata").filter(|metadata| !metadata.is_null())
+                && let Some(metadata) = fields.get_mut("metadata")
             {
                 visit(&path.child("metadata"), metadata)?;
             }
@@ -83,7 +83,7 @@ mod tests {
             Ok::<_, ()>(())
         });
         assert_eq!(visited, Ok(()));
-        assert_eq!(places, ["list[0].metadata", "map[k].metadata", "one.metadata"]);
+        assert_eq!(places, ["list[0].metadata", "list[1].metadata", "map[k].metadata", "one.metadata"]);
         assert_eq!(value["map"]["k"]["metadata"], "seen");
     }
 }

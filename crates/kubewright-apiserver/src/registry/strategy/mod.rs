@@ -181,7 +181,7 @@ impl Strategy {
             // Built-in kinds take metadata along, within what any update may change of it.
             let metadata = object.get("metadata").cloned().unwrap_or_default();
             metadata::as_map(&mut new).insert("metadata".to_owned(), metadata);
-            status::restore_metadata(self, served, &mut new, old);
+            status::restore_metadata(served, &mut new, old);
             status::note_times(served, &mut new, old, now);
             if self == Self::Pod {
                 pod::prepare_status_update(&mut new, old);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Strategy, copy_field, items, text};
+use super::{copy_field, items, text};
 use crate::{
     apply::{Path, PathElement, Set},
     registry::{Served, metadata},
@@ -13,9 +13,9 @@ const FIXED: [&str; 5] = ["labels", "annotations", "finalizers", "ownerReference
 
 /// Takes back what a change of the status may not change of the metadata: what any update may change, some kinds take
 /// along.
-pub(super) fn restore_metadata(strategy: Strategy, served: &Served, object: &mut Value, old: &Value) {
+pub(super) fn restore_metadata(served: &Served, object: &mut Value, old: &Value) {
     let fields: &[&str] = match (served.definition.group.as_str(), served.definition.plural.as_str()) {
-        _ if strategy == Strategy::Crd || keeps_metadata(served) => &FIXED,
+        _ if keeps_metadata(served) => &FIXED,
         // Old kubelets get the owners wrong.
         ("", "pods") => &["ownerReferences", "deletionTimestamp"],
         ("apps", "deployments") => &["labels"],
