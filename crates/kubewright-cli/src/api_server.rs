@@ -1,6 +1,9 @@
 //! The flags that kube-apiserver has, too, under its names, and the server that they describe.
 
-use std::{net::IpAddr, path::PathBuf};
+use std::{
+    net::IpAddr,
+    path::{Path, PathBuf},
+};
 
 use clap::{ArgAction, Args};
 use kubewright_apiserver::{
@@ -129,12 +132,12 @@ impl ApiServerOptions {
     }
 }
 
-fn read(flag: &'static str, path: &PathBuf) -> Result<String, Error> {
+fn read(flag: &'static str, path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path)
         .map_err(|error| Error::Flag { flag, reason: format!("cannot read {}: {error}", path.display()) })
 }
 
-fn refused<E: std::fmt::Display>(flag: &'static str, path: &PathBuf) -> impl FnOnce(E) -> Error {
+fn refused<E: std::fmt::Display>(flag: &'static str, path: &Path) -> impl FnOnce(E) -> Error {
     move |error| Error::Flag { flag, reason: format!("{}: {error}", path.display()) }
 }
 

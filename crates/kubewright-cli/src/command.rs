@@ -3,10 +3,20 @@
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use kubewright_cluster::Selection;
 use kubewright_manifests::compatibility::Exception;
 
-use crate::{api_server::ApiServerOptions, check, generate, image::ImageCommand};
+use crate::{
+    api_server::ApiServerOptions,
+    check, generate,
+    image::ImageCommand,
+    scaffold::options::{self, CreateCommand, DeleteCommand, EditOptions, InitOptions, UpgradeOptions},
+    ship::options::{
+        self as ship, BuildInstallerOptions, DeployOptions, InstallOptions, RunOptions, UndeployOptions,
+        UninstallOptions,
+    },
+};
 
 /// The operator framework for Rust: one binary from an empty folder to a running operator.
 #[derive(Debug, Parser)]
@@ -22,6 +32,32 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Make a project for an operator.
+    ///
+    /// It builds, tests and runs at once. Nothing that is there is overwritten without --force: what stands in the way is
+    /// shown, and nothing is written.
+    #[command(after_help = options::INIT_EXAMPLES)]
+    Init(InitOptions),
+
+    /// Add a kind to a project.
+    #[command(subcommand)]
+    Create(CreateCommand),
+
+    /// Change the settings of a project.
+    #[command(after_help = options::EDIT_EXAMPLES)]
+    Edit(EditOptions),
+
+    /// Take something out of a project.
+    #[command(subcommand)]
+    Delete(DeleteCommand),
+
+    /// Bring the scaffolded files of a project to this version.
+    ///
+    /// What this version would write is merged with what you made of the files, three-way. Where both changed the same
+    /// lines, the file gets conflict marks, and the exit code is 1.
+    #[command(after_help = options::UPGRADE_EXAMPLES)]
+    Upgrade(UpgradeOptions),
+
     /// Run a Kubernetes API server with its controllers, for any client in any language.
     ///
     /// Ends at once on SIGINT or SIGTERM, with exit code 0. State lives in memory and ends with the command.
@@ -44,6 +80,40 @@ pub(crate) enum Command {
     #[command(after_help = generate::examples(), after_long_help = generate::options_help())]
     Generate(GenerateOptions),
 
+    /// Put the definitions of a project on a cluster.
+    ///
+    /// They are generated, built from config/crd, applied, and waited for until they are served.
+    #[command(after_help = ship::INSTALL_EXAMPLES)]
+    Install(InstallOptions),
+
+    /// Take the definitions of a project from a cluster.
+    ///
+    /// A definition that has objects is deleted only with --yes, or if you say so when asked.
+    Uninstall(UninstallOptions),
+
+    /// Run an operator on this machine, against any cluster.
+    ///
+    /// Its definitions have to be there: see `install`. Nothing is rebuilt when a file is saved: see `dev`.
+    #[command(after_help = ship::RUN_EXAMPLES)]
+    Run(RunOptions),
+
+    /// Put an operator on a cluster, as config/default says.
+    ///
+    /// Definitions and roles are generated, the kustomization is built with --image, everything is applied by server-side
+    /// apply, what an earlier deploy had and this one has not is pruned, and the operator is waited for.
+    #[command(after_help = ship::DEPLOY_EXAMPLES)]
+    Deploy(DeployOptions),
+
+    /// Take an operator from a cluster.
+    ///
+    /// A definition that has objects is deleted only with --yes, or if you say so when asked.
+    #[command(after_help = ship::UNDEPLOY_EXAMPLES)]
+    Undeploy(UndeployOptions),
+
+    /// Write all that is deployed into one file.
+    #[command(after_help = ship::BUILD_INSTALLER_EXAMPLES)]
+    BuildInstaller(BuildInstallerOptions),
+
     /// Check what a change breaks.
     #[command(subcommand)]
     Check(CheckCommand),
@@ -51,6 +121,30 @@ pub(crate) enum Command {
     /// Build the operator's container image without Docker, push it, pull it.
     #[command(subcommand)]
     Image(ImageCommand),
+    /// Print the completions of a shell, or write the manual pages.
+    #[command(after_help = COMPLETION_EXAMPLES)]
+    Completion(CompletionOptions),
+
+    /// Print the versions of the command and of what it stands for.
+    Version(VersionOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionOptions {
+    /// The shell whose completions are printed.
+    #[arg(value_enum, value_name = "SHELL", required_unless_present = "man")]
+    pub(crate) shell: Option<Shell>,
+
+    /// Write a manual page for each command into this folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "shell")]
+    pub(crate) man: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VersionOptions {
+    /// How to print them.
+    #[arg(long, short, value_enum, default_value_t = OutputFormat::Text)]
+    pub(crate) output: OutputFormat,
 }
 
 #[derive(Debug, Subcommand)]
@@ -249,6 +343,13 @@ pub(crate) enum MarkersFormat {
     Json,
 }
 
+const COMPLETION_EXAMPLES: &str = "\
+Examples:
+  kubewright completion bash > ~/.local/share/bash-completion/completions/kubewright
+  kubewright completion zsh > \"${fpath[1]}/_kubewright\"
+  kubewright completion fish > ~/.config/fish/completions/kubewright.fish
+  kubewright completion --man ~/.local/share/man/man1";
+
 const CLUSTER_EXAMPLES: &str = "\
 Examples:
   kubewright cluster --write-kubeconfig kubeconfig
@@ -264,7 +365,7 @@ Examples:
   kubewright dev --kubeconfig ~/.kube/config -- --log-level debug";
 
 /// Parses `90s`, `2m`, `500ms` or a plain number of seconds.
-fn parse_duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = match text.find(|c: char| !c.is_ascii_digit()) {
         Some(at) => text.split_at(at),
         None => (text, "s"),

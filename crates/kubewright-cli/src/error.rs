@@ -2,9 +2,11 @@
 
 use std::{io, path::PathBuf, process::ExitStatus};
 
+use kubewright_deploy::DeployError;
 use kubewright_manifests::{
     compatibility::NotADefinition, options::OptionError, output::OutputError, source::SourceError,
 };
+use kubewright_scaffold::ScaffoldError;
 
 use crate::image::ImageFailure;
 
@@ -99,6 +101,41 @@ pub(crate) enum Error {
 
     #[error("the operator ended with {status} before it reconciled the samples")]
     OperatorEnded { status: ExitStatus },
+
+    #[error(transparent)]
+    Scaffold(#[from] ScaffoldError),
+
+    #[error(transparent)]
+    Deploy(#[from] DeployError),
+
+    #[error(transparent)]
+    Kustomize(#[from] kubewright_kustomize::Error),
+
+    #[error("interrupted; what was done stays, and the same command goes on from there")]
+    Stopped,
+
+    #[error("{} not deleted, because there are objects of {}; --yes deletes them too",
+        if names.len() == 1 { format!("{} was", names[0]) } else { format!("{} were", names.join(", ")) },
+        if names.len() == 1 { "its kind" } else { "their kinds" })]
+    DefinitionsLeft { names: Vec<String> },
+
+    #[error("{} is not up to date; run `kubewright build-installer`", path.display())]
+    InstallerNotUpToDate { path: PathBuf },
+
+    #[error("the operator ended with {status}")]
+    OperatorFailed { status: ExitStatus },
+
+    #[error("nothing was written because of {}", if *files == 1 { "the file above".to_owned() } else { format!("the {files} files above") })]
+    InTheWay { files: usize },
+
+    #[error(
+        "{} would change; run `kubewright upgrade`",
+        if *files == 1 { "a file".to_owned() } else { format!("{files} files") }
+    )]
+    NotUpgraded { files: usize },
+
+    #[error("both you and the new version changed the same lines; decide between the conflict marks in {}", files.join(", "))]
+    Marked { files: Vec<String> },
 
     #[error("{} has no samples to apply; `dev --once` reads config/samples/*.yaml", path.display())]
     NoSamples { path: PathBuf },

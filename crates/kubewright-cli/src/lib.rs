@@ -12,14 +12,18 @@ mod api_server;
 mod check;
 mod cluster;
 mod command;
+mod completion;
 mod dev;
 mod error;
 mod generate;
 mod image;
 mod local_cluster;
 mod project;
+mod scaffold;
+mod ship;
 mod shutdown;
 mod terminal;
+mod version;
 
 use std::process::ExitCode;
 
@@ -45,6 +49,22 @@ pub fn main() -> ExitCode {
         Command::Image(command) => on_runtime(verbose, async |shutdown| image::run(command, shutdown).await),
         // It mostly is over before an async runtime and the logs would have started.
         Command::Generate(options) => generate::run(&options),
+        Command::Completion(options) => completion::run(&options),
+        Command::Version(options) => {
+            version::print(options.output);
+            Ok(())
+        }
+        Command::Install(options) => ship::install(&options, verbose),
+        Command::Uninstall(options) => ship::uninstall(&options, verbose),
+        Command::Deploy(options) => ship::deploy(&options, verbose),
+        Command::Undeploy(options) => ship::undeploy(&options, verbose),
+        Command::BuildInstaller(options) => ship::build_installer(&options),
+        Command::Run(options) => on_runtime(verbose, async |shutdown| ship::run(options, shutdown).await),
+        Command::Init(options) => scaffold::init(&options),
+        Command::Create(command) => scaffold::create(command),
+        Command::Edit(options) => scaffold::edit(&options),
+        Command::Delete(command) => scaffold::delete(command),
+        Command::Upgrade(options) => scaffold::upgrade(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

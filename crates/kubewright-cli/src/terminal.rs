@@ -31,6 +31,20 @@ pub(crate) fn status(verb: &str, what: impl Display) {
     let _ = writeln!(std::io::stderr(), "{bold}{verb:>12}{plain} {what}");
 }
 
+/// Prints what the user may want to know.
+pub(crate) fn note(what: impl Display) {
+    status("Note", what);
+}
+
+/// Prints what the user may want to do next: commands, and what they do.
+pub(crate) fn next(commands: &[(String, &str)]) {
+    let width = commands.iter().map(|(command, _)| command.len()).max().unwrap_or_default();
+    for (at, (command, what)) in commands.iter().enumerate() {
+        let verb = if at == 0 { "Next" } else { "" };
+        status(verb, format_args!("{command:width$}  # {what}"));
+    }
+}
+
 /// Prints what went wrong without ending the command.
 pub(crate) fn warning(what: impl Display) {
     let (bold, plain) = if colored() { ("\x1b[1;33m", "\x1b[0m") } else { ("", "") };

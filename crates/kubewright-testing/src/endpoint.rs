@@ -6,7 +6,7 @@ use std::{
 use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
-use kubewright_apiserver::{ApiServer, ApiService};
+use kubewright_apiserver::{ApiServer, ApiService, User};
 use tower::Service;
 
 /// The address of the API server: requests go to the server that is there now, so a server can be replaced under
@@ -14,11 +14,18 @@ use tower::Service;
 #[derive(Clone, Debug)]
 pub(crate) struct Endpoint {
     server: Arc<RwLock<ApiServer>>,
+    /// Who makes the requests; none has all rights.
+    user: Option<User>,
 }
 
 impl Endpoint {
     pub(crate) fn new(server: ApiServer) -> Self {
-        Self { server: Arc::new(RwLock::new(server)) }
+        Self { server: Arc::new(RwLock::new(server)), user: None }
+    }
+
+    /// The same server, asked by `user`.
+    pub(crate) fn of(&self, user: User) -> Self {
+        Self { server: self.server.clone(), user: Some(user) }
     }
 
     /// The server that is there now.
@@ -42,6 +49,11 @@ impl Service<Request<Full<Bytes>>> for Endpoint {
     }
 
     fn call(&mut self, request: Request<Full<Bytes>>) -> Self::Future {
-        self.server().service().call(request)
+        let server = self.server();
+        let mut service = match &self.user {
+            Some(user) => server.service_as(user.clone()),
+            None => server.service(),
+        };
+        service.call(request)
     }
 }

@@ -3,6 +3,7 @@
 //! * [`TestCluster`] is the embedded API server with its controllers, in process and in the test's own thread:
 //!   nothing is shared with other tests, nothing listens on a port, and it starts in milliseconds. Under
 //!   `#[tokio::test(start_paused = true)]` it runs on virtual time, and equal seeds give equal histories.
+//! * [`OperatorBuilder::roles`] gives an operator the rights of its generated role and no others.
 //! * [`TestClusterBuilder::webhook`] lets a service answer for admission and conversion webhooks, in the same thread and time.
 //! * [`simulate`] gives a run a runtime of its own, for tests that compare runs.
 //! * [`transport`] is the network between client and server: it records every request, and makes the connection
@@ -12,9 +13,10 @@
 //! operators do not. Start reading at [`TestCluster`].
 
 mod endpoint;
+mod roles;
 mod simulate;
 mod test_cluster;
 pub mod transport;
 
 pub use simulate::simulate;
-pub use test_cluster::{Operator, TestCluster, TestClusterBuilder};
+pub use test_cluster::{Operator, OperatorBuilder, TestCluster, TestClusterBuilder};

@@ -20,6 +20,7 @@ use tower::Service;
 
 use crate::{
     endpoint::Endpoint,
+    roles::grant,
     transport::{Faults, History, Transport},
 };
 
@@ -65,6 +66,16 @@ pub struct TestClusterBuilder {
     faults: Faults,
     /// By host.
     webhooks: BTreeMap<String, WebhookClient>,
+}
+
+/// Says what an operator in a [`TestCluster`] is to be like.
+#[derive(Debug)]
+#[must_use]
+pub struct OperatorBuilder<'c> {
+    cluster: &'c TestCluster,
+    name: &'c str,
+    roles: Option<String>,
+    options: Options,
 }
 
 /// An operator that runs in a [`TestCluster`].
@@ -171,21 +182,30 @@ impl TestCluster {
     ///
     /// If `register` fails.
     pub fn run(&self, name: &str, register: impl FnOnce(&Manager) -> Result<()>) -> Operator {
-        let client = self.connect(name, self.history.clone(), self.faults);
-        let manager = Manager::builder(Options::default())
-            .client(client)
-            .clock(self.clock.clone())
-            .random(self.random.fork())
-            .build()
-            .and_then(|manager| register(&manager).map(|()| manager));
-        let manager = match manager {
-            Ok(manager) => manager,
-            Err(error) => panic!("the operator {name} cannot be set up: {error:?}"),
-        };
-        let stop = self.stop.child_token();
-        let (running, stopped) = (manager.clone(), stop.clone());
-        let task = tokio::spawn(async move { running.start_until(stopped).await });
-        Operator { manager, stop, task }
+        self.operator(name).run(register)
+    }
+
+    /// An operator with other rights or other settings than [`run`](Self::run) gives it: what a deployed one has.
+    ///
+    /// ```no_run
+    /// # use kubewright_testing::TestCluster;
+    /// # async fn test(cluster: TestCluster) {
+    /// let roles = "
+    /// apiVersion: rbac.authorization.k8s.io/v1
+    /// kind: ClusterRole
+    /// metadata:
+    ///   name: manager-role
+    /// rules:
+    /// - {apiGroups: [''], resources: [configmaps], verbs: [get, list, watch]}
+    /// ";
+    /// let operator = cluster.operator("my-operator").roles(roles).run(|manager| {
+    ///     // my_operator::register(manager)
+    ///     Ok(())
+    /// });
+    /// # }
+    /// ```
+    pub fn operator<'c>(&'c self, name: &'c str) -> OperatorBuilder<'c> {
+        OperatorBuilder { cluster: self, name, roles: None, options: Options::default() }
     }
 
     /// Waits until `check` gives a value, and returns it. Looks again whenever the API server has stored a
@@ -225,7 +245,11 @@ impl TestCluster {
     }
 
     fn connect(&self, name: &str, history: History, faults: Faults) -> Client {
-        let transport = Transport::new(self.endpoint.clone(), name, history, faults, self.random.fork());
+        self.connect_to(&self.endpoint, name, history, faults)
+    }
+
+    fn connect_to(&self, endpoint: &Endpoint, name: &str, history: History, faults: Faults) -> Client {
+        let transport = Transport::new(endpoint.clone(), name, history, faults, self.random.fork());
         Client::new(transport, "default")
     }
 }
@@ -362,6 +386,56 @@ impl TestClusterBuilder {
             }
         });
         cluster
+    }
+}
+
+// === impl OperatorBuilder ===
+
+impl OperatorBuilder<'_> {
+    /// Gives it the rights of these roles and no others: those of its generated role, so that a missing marker fails the
+    /// test and not the first deployment. Default: it may do everything.
+    ///
+    /// They are YAML documents, as `kubewright generate rbac` writes them. They are created when the operator runs, and bound to
+    /// the service account of its name in the namespace `default`, as which it speaks; a role of a namespace is bound
+    /// in that. Documents of other kinds are passed over.
+    pub fn roles(mut self, roles: &str) -> Self {
+        self.roles = Some(roles.to_owned());
+        self
+    }
+
+    /// Lets it watch this namespace, and those of further calls, alone. Default: it watches all.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.options.namespaces.push(namespace.into());
+        self
+    }
+
+    /// Runs it: `register` adds its controllers to a manager whose network is the cluster's, with its faults, and recorded
+    /// under the operator's name.
+    ///
+    /// # Panics
+    ///
+    /// If the roles are no YAML or not valid, or `register` fails.
+    pub fn run(self, register: impl FnOnce(&Manager) -> Result<()>) -> Operator {
+        let Self { cluster, name, roles, options } = self;
+        let endpoint = match roles {
+            Some(roles) => cluster.endpoint.of(grant(&cluster.server(), name, &roles)),
+            None => cluster.endpoint.clone(),
+        };
+        let client = cluster.connect_to(&endpoint, name, cluster.history.clone(), cluster.faults);
+        let manager = Manager::builder(options)
+            .client(client)
+            .clock(cluster.clock.clone())
+            .random(cluster.random.fork())
+            .build()
+            .and_then(|manager| register(&manager).map(|()| manager));
+        let manager = match manager {
+            Ok(manager) => manager,
+            Err(error) => panic!("the operator {name} cannot be set up: {error:?}"),
+        };
+        let stop = cluster.stop.child_token();
+        let (running, stopped) = (manager.clone(), stop.clone());
+        let task = tokio::spawn(async move { running.start_until(stopped).await });
+        Operator { manager, stop, task }
     }
 }
 

@@ -40,6 +40,16 @@ pub enum Action {
 // === impl Change ===
 
 impl Change {
+    /// A change of a file that holds `before`, if it is there, to one that holds `after`, if it is to be there.
+    pub fn new(
+        path: impl Into<PathBuf>,
+        action: Action,
+        before: impl Into<String>,
+        after: impl Into<String>,
+    ) -> Self {
+        Self { path: path.into(), action, before: before.into(), after: after.into() }
+    }
+
     /// What is to be changed, as a unified diff from what is there to what should be. Empty if nothing is.
     ///
     /// The names in it are `a/` and `b/` before the path, as in git's diffs, so that `git apply` and `patch -p1` can read it;

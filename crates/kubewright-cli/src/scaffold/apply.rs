@@ -1,0 +1,86 @@
+//! A change of a project, carried out.
+
+use std::path::{Path, PathBuf};
+
+use kubewright_manifests::output::Action;
+use kubewright_scaffold::{Change, Project, change::Plan, project::Resource, tree::Tree};
+
+use super::{options::WriteOptions, rustfmt::rustfmt};
+use crate::{
+    command::{GenerateOptions, MessageFormat},
+    error::Error,
+    generate, terminal,
+};
+
+/// Reads the project in a folder.
+pub(super) fn read(folder: &Path) -> Result<Project, Error> {
+    Ok(Project::read(&Tree::at(folder))?)
+}
+
+/// Writes a change, or shows it. Tells whether it was written.
+pub(super) fn apply(change: Change<'_>, folder: &Path, options: &WriteOptions) -> Result<bool, Error> {
+    let plan = change.force(options.force).format(&rustfmt).plan(&Tree::at(folder))?;
+    refuse_conflicts(&plan)?;
+    if options.dry_run {
+        show(&plan);
+        return Ok(false);
+    }
+    write(&plan, options.quiet)?;
+    // There is none without controllers, and none is left of the last one.
+    let has_controllers = read(folder)?.resources().iter().any(Resource::has_controller);
+    if has_controllers || folder.join("config/rbac/role.yaml").exists() {
+        roles(folder, options.quiet)?;
+    }
+    Ok(true)
+}
+
+/// Shows the changes as a diff.
+pub(super) fn show(plan: &Plan) {
+    for change in plan.changes() {
+        terminal::print(&change.diff());
+    }
+}
+
+/// Writes the files and tells which.
+pub(super) fn write(plan: &Plan, quiet: bool) -> Result<(), Error> {
+    plan.write()?;
+    for change in plan.changes().iter().filter(|_| !quiet) {
+        let verb = match change.action {
+            Action::Create => "Created",
+            Action::Remove => "Removed",
+            _ => "Changed",
+        };
+        terminal::status(verb, change.path.display());
+    }
+    Ok(())
+}
+
+fn refuse_conflicts(plan: &Plan) -> Result<(), Error> {
+    for conflict in plan.conflicts() {
+        terminal::error(conflict);
+    }
+    match plan.conflicts().len() {
+        0 => Ok(()),
+        files => Err(Error::InTheWay { files }),
+    }
+}
+
+/// Writes the role from the markers. It takes no build, and the tests of the project read it.
+fn roles(folder: &Path, quiet: bool) -> Result<(), Error> {
+    generate::run(&GenerateOptions {
+        words: vec!["rbac".to_owned(), as_word(folder)],
+        check: false,
+        output: None,
+        compat: None,
+        bin: None,
+        quiet,
+        message_format: MessageFormat::Human,
+        markers: None,
+    })
+}
+
+/// A folder as a word of the command line of `generate`, in which a path has a slash.
+fn as_word(folder: &Path) -> String {
+    let folder: PathBuf = if folder.is_absolute() { folder.to_owned() } else { Path::new(".").join(folder) };
+    folder.to_string_lossy().into_owned()
+}

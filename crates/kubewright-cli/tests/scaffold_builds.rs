@@ -1,0 +1,290 @@
+//! Scaffolded projects build without a warning, are formatted, and pass their tests.
+//!
+//! Some of them on every run; all of them, which takes long, with `KUBEWRIGHT_SCAFFOLDS=all`. They are members of one workspace, so
+//! that what they depend on is built once.
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+/// A project: its name, the commands that make it after `init`, and what its user then does.
+struct Scaffold {
+    name: &'static str,
+    init: &'static [&'static str],
+    commands: &'static [&'static str],
+    edit: fn(&Path),
+    /// Whether it is built on every run.
+    always: bool,
+}
+
+const MEMCACHED: &str = "create api --group cache --version v1alpha1 --kind Memcached --image=memcached:1.4.36-alpine \
+                         --image-container-command=memcached,-m=64,-o,modern,-v --image-container-port=11211 \
+                         --run-as-user=1001 --plugins=deploy-image/v1-alpha --make=false";
+const REDIS: &str = "create api --group cache --version v1alpha1 --kind Redis";
+
+fn scaffolds() -> Vec<Scaffold> {
+    let project = |name, init, commands| Scaffold { name, init, commands, edit: |_| {}, always: false };
+    let always = |scaffold: Scaffold| Scaffold { always: true, ..scaffold };
+    let edited = |edit: fn(&Path), scaffold: Scaffold| Scaffold { edit, ..scaffold };
+    vec![
+        always(project("article", &[], &[MEMCACHED])),
+        project("empty", &[], &[]),
+        project("empty-namespaced", &["--namespaced"], &[]),
+        project("plain", &[], &[REDIS]),
+        project("plain-namespaced", &["--namespaced"], &[REDIS]),
+        always(project(
+            "groups-namespaced",
+            &["--namespaced", "--multigroup", "--license=none", "--makefile"],
+            &[
+                MEMCACHED,
+                "create api --group farm --version v1 --kind Cow",
+                "create api --group farm --version v1 --kind Farm --namespaced=false --controller=false",
+            ],
+        )),
+        project(
+            "cluster-scoped",
+            &["--license=mit", "--owner=Zoo Ltd"],
+            &["create api --group zoo --version v1 --kind Zoo --namespaced=false"],
+        ),
+        project(
+            "image-alone",
+            &[],
+            &["create api --group box --version v1 --kind Busybox --image=busybox:1.36"],
+        ),
+        project(
+            "image-of-root",
+            &[],
+            &[
+                "create api --group box --version v1 --kind Busybox --image=localhost:5000/busybox@sha256:0000 --run-as-user=0",
+            ],
+        ),
+        project(
+            "image-with-port",
+            &[],
+            &[
+                "create api --group web --version v1beta1 --kind Nginx --image=nginx --image-container-port=80",
+            ],
+        ),
+        project("image-namespaced", &["--namespaced"], &[MEMCACHED]),
+        project(
+            "two-images",
+            &[],
+            &[
+                MEMCACHED,
+                "create api --group cache --version v1alpha1 --kind Redis --image=redis:7 --image-container-port=6379",
+            ],
+        ),
+        project("image-and-plain", &[], &[MEMCACHED, REDIS]),
+        project(
+            "two-versions",
+            &[],
+            &[REDIS, "create api --group cache --version v1 --kind Redis --controller=false"],
+        ),
+        project(
+            "older-version-has-none",
+            &[],
+            &[
+                "create api --group cache --version v1alpha1 --kind Redis --controller=false",
+                "create api --group cache --version v1 --kind Redis",
+            ],
+        ),
+        project(
+            "no-controller",
+            &[],
+            &["create api --group cache --version v1 --kind Redis --controller=false"],
+        ),
+        project(
+            "controller-later",
+            &[],
+            &[
+                "create api --group cache --version v1 --kind Redis --controller=false",
+                "create api --group cache --version v1 --kind Redis --resource=false --controller",
+            ],
+        ),
+        project(
+            "core-deployment",
+            &[],
+            &["create api --group apps --version v1 --kind Deployment --resource=false"],
+        ),
+        project("core-pod", &[], &["create api --group core --version v1 --kind Pod --resource=false"]),
+        project(
+            "core-ingress",
+            &["--namespaced"],
+            &["create api --group networking --version v1 --kind Ingress --resource=false"],
+        ),
+        project(
+            "core-and-own",
+            &["--multigroup"],
+            &["create api --group batch --version v1 --kind Job --resource=false", REDIS],
+        ),
+        always(project(
+            "odd-names",
+            &[],
+            &[
+                "create api --group zoo --version v1 --kind Type",
+                "create api --group zoo --version v1 --kind DNSRecord --plural dnsrecordsets",
+                "create api --group zoo --version v1 --kind AVeryLongKindOfWhichTheNameFillsMoreThanHalfOfALineOfCode",
+                "create api --group zoo --version v1 --kind X509",
+            ],
+        )),
+        project(
+            "odd-groups",
+            &["--multigroup"],
+            &[
+                "create api --group my-farm.eu --version v1 --kind Cow",
+                "create api --group type --version v1 --kind Cow",
+            ],
+        ),
+        project("plural", &[], &["create api --group zoo --version v1 --kind Mouse"]),
+        project(
+            "becomes-multigroup",
+            &[],
+            &[REDIS, "edit --multigroup", "create api --group farm --version v1 --kind Cow"],
+        ),
+        project("becomes-namespaced", &[], &[MEMCACHED, "edit --namespaced"]),
+        project("becomes-clusterwide", &["--namespaced"], &[REDIS, "edit --namespaced=false"]),
+        project("changes-license", &[], &[REDIS, "edit --license mit --owner Somebody --makefile"]),
+        project(
+            "loses-a-kind",
+            &[],
+            &[MEMCACHED, REDIS, "delete api --group cache --version v1alpha1 --kind Memcached"],
+        ),
+        project("loses-all", &[], &[REDIS, "delete api --group cache --version v1alpha1 --kind Redis"]),
+        project("upgraded", &[], &[MEMCACHED, "upgrade"]),
+        edited(
+            |folder| {
+                replace(
+                    folder,
+                    "src/lib.rs",
+                    "kubewright::extern_crates!();\n",
+                    "kubewright::extern_crates!();\n\npub mod billing;\n",
+                );
+                fs::write(folder.join("src/billing.rs"), "//! Bills.\n").expect("writable");
+                replace(
+                    folder,
+                    "src/main.rs",
+                    "    manager.start().await",
+                    "    println!(\"starting\");\n    manager.start().await",
+                );
+            },
+            project("edited", &[], &[MEMCACHED, "user", REDIS]),
+        ),
+        edited(
+            |folder| {
+                replace(
+                    folder,
+                    "src/api/v1alpha1/redis.rs",
+                    "    pub foo: Option<String>,\n",
+                    "    pub foo: Option<String>,\n\n    /// Size is a number.\n    pub size: i32,\n",
+                );
+                replace(folder, "config/manager/manager.yaml", "replicas: 1", "replicas: 2");
+            },
+            project("edited-types", &[], &[REDIS, "user", "edit --multigroup", "upgrade"]),
+        ),
+    ]
+}
+
+fn replace(folder: &Path, file: &str, from: &str, to: &str) {
+    let path = folder.join(file);
+    let text = fs::read_to_string(&path).expect("it is there");
+    assert!(text.contains(from), "{file} has no {from:?}:\n{text}");
+    fs::write(path, text.replace(from, to)).expect("writable");
+}
+
+fn kubewright(folder: &Path, arguments: &[&str]) {
+    let output = Command::new(env!("CARGO_BIN_EXE_kubewright"))
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the kubewright binary runs");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Makes the project in a folder of the workspace.
+fn make(workspace: &Path, scaffold: &Scaffold) {
+    let folder = workspace.join(scaffold.name);
+    fs::create_dir(&folder).expect("made");
+    let name = format!("scaffold-{}", scaffold.name);
+    let mut init = vec![
+        "init",
+        "--quiet",
+        "--yes",
+        "--domain=example.com",
+        "--framework-source=path",
+        "--project-name",
+        &name,
+    ];
+    init.extend(scaffold.init);
+    kubewright(&folder, &init);
+    for command in scaffold.commands {
+        if *command == "user" {
+            (scaffold.edit)(&folder);
+        } else {
+            let mut words: Vec<&str> = command.split_whitespace().collect();
+            words.push("--quiet");
+            kubewright(&folder, &words);
+        }
+    }
+    // What is no member of a workspace may have it; here it would be a warning.
+    let manifest = folder.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).expect("it is there");
+    let (package, _) = text.split_once("\n# What is shipped").expect("a release profile");
+    fs::write(manifest, package).expect("writable");
+}
+
+fn cargo(workspace: &Path, arguments: &[&str]) {
+    let output = Command::new(env!("CARGO"))
+        .args(arguments)
+        .current_dir(workspace)
+        // With what the tests were built with, as far as it is the same.
+        .env("CARGO_TARGET_DIR", target())
+        .env("CARGO_NET_OFFLINE", "true")
+        .env("CARGO_TERM_COLOR", "never")
+        .output()
+        .expect("cargo runs");
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "cargo {arguments:?}:\n{text}");
+}
+
+/// The target folder in which this test was built.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is below").to_owned()
+}
+
+#[test]
+fn scaffolds_build_are_formatted_and_pass_their_tests() {
+    let all = std::env::var("KUBEWRIGHT_SCAFFOLDS").is_ok_and(|which| which == "all");
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("it exists");
+    let workspace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("scaffolds");
+    let _ = fs::remove_dir_all(&workspace);
+    fs::create_dir_all(&workspace).expect("made");
+    let chosen: Vec<Scaffold> = scaffolds().into_iter().filter(|scaffold| all || scaffold.always).collect();
+    for scaffold in &chosen {
+        make(&workspace, scaffold);
+    }
+    let members: Vec<&str> = chosen.iter().map(|scaffold| scaffold.name).collect();
+    fs::write(
+        workspace.join("Cargo.toml"),
+        format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n"),
+    )
+    .expect("written");
+    fs::copy(repository.join("Cargo.lock"), workspace.join("Cargo.lock")).expect("copied");
+
+    cargo(&workspace, &["fmt", "--all", "--check"]);
+    cargo(&workspace, &["test", "--workspace"]);
+    if all {
+        cargo(&workspace, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]);
+    } else {
+        // Past the capture of the test harness: a skipped test must say so.
+        let skipped = scaffolds().len() - chosen.len();
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: {skipped} other scaffolds, and lints; KUBEWRIGHT_SCAFFOLDS=all builds them"
+        );
+    }
+}

@@ -1,0 +1,199 @@
+//! A project as the templates see it.
+
+use serde::Serialize;
+
+use crate::{
+    Project, names,
+    project::{DeployImage, Resource},
+};
+
+#[derive(Debug, Serialize)]
+pub(super) struct View {
+    pub(super) name: String,
+    pub(super) crate_name: String,
+    pub(super) multigroup: bool,
+    pub(super) namespaced: bool,
+    /// What stands before `Role` and `RoleBinding`.
+    scope: &'static str,
+    /// The kinds that the project defines.
+    pub(super) apis: Vec<Kind>,
+    /// Those whose definitions no controller makes known.
+    definitions: Vec<Kind>,
+    /// Those with a controller.
+    pub(super) controllers: Vec<Kind>,
+    /// The images that controllers run.
+    images: Vec<Image>,
+    /// Crates with types of others, and their versions.
+    #[serde(skip)]
+    pub(super) modules: Vec<(String, String)>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Kind {
+    pub(super) kind: String,
+    pub(super) lower: String,
+    pub(super) version: String,
+    /// With the domain.
+    pub(super) group: String,
+    /// Without it.
+    pub(super) short_group: String,
+    /// The group in a marker, in which the core group is a pair of quotes.
+    marker_group: String,
+    pub(super) plural: String,
+    plural_said: bool,
+    pub(super) namespaced: bool,
+    core: bool,
+    /// The module of its type and of its controller.
+    pub(super) module: String,
+    /// The same within another name.
+    module_plain: String,
+    /// The name of a variable for one object.
+    variable: String,
+    /// The name of a variable for a client of its objects.
+    objects: String,
+    article: &'static str,
+    /// What its files are called.
+    pub(super) file: String,
+    #[serde(skip)]
+    pub(super) api_modules: Vec<String>,
+    #[serde(skip)]
+    pub(super) controller_modules: Vec<String>,
+    pub(super) api_path: String,
+    pub(super) controller_path: String,
+    /// The type, if others define it.
+    type_path: String,
+    marker_namespace: String,
+    /// The name of a port has 15 characters at most.
+    port_name: String,
+    pub(super) image: Option<Image>,
+    #[serde(skip)]
+    pub(super) is_defined: bool,
+    /// Whether the type comes from elsewhere than the templates.
+    #[serde(skip)]
+    pub(super) own_types: bool,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Image {
+    variable: String,
+    image: String,
+    /// As words of Rust.
+    command: Vec<String>,
+    port: Option<u16>,
+    /// As a text, since 0 is a user too.
+    user: Option<String>,
+}
+
+// === impl View ===
+
+impl View {
+    pub(super) fn of(project: &Project) -> Self {
+        let kinds: Vec<Kind> =
+            project.resources().iter().map(|resource| Kind::of(project, resource)).collect();
+        let apis: Vec<Kind> = kinds.iter().filter(|kind| kind.is_defined).cloned().collect();
+        let has_controller = |kind: &Kind| {
+            project.resources().iter().any(|resource| {
+                resource.has_controller()
+                    && resource.kind() == kind.kind
+                    && resource.full_group() == kind.group
+                    && resource.version() == kind.version
+            })
+        };
+        let (controllers, _): (Vec<Kind>, Vec<Kind>) = kinds.into_iter().partition(has_controller);
+        let definitions = apis.iter().filter(|api| !has_controller(api)).cloned().collect();
+        let images = controllers.iter().filter_map(|kind| kind.image.clone()).collect();
+        let modules = project.resources().iter().filter_map(|resource| resource.module.as_deref());
+        let mut modules: Vec<(String, String)> = modules
+            .map(|module| module.split_once('@').unwrap_or((module, "*")))
+            .map(|(name, version)| (name.to_owned(), version.to_owned()))
+            .collect();
+        modules.sort();
+        modules.dedup();
+        Self {
+            name: project.name().to_owned(),
+            crate_name: project.crate_name(),
+            multigroup: project.multigroup(),
+            namespaced: project.namespaced(),
+            scope: if project.namespaced() { "" } else { "Cluster" },
+            apis,
+            definitions,
+            controllers,
+            images,
+            modules,
+        }
+    }
+}
+
+// === impl Kind ===
+
+impl Kind {
+    fn of(project: &Project, resource: &Resource) -> Self {
+        let kind = resource.kind().to_owned();
+        let lower = kind.to_lowercase();
+        let module = names::module(&kind);
+        let plain = module.trim_end_matches('_').to_owned();
+        let group_module = names::group_module(resource.group());
+        let api_modules = project.api_module(resource.group(), resource.version());
+        let mut controller_modules = vec!["controller".to_owned()];
+        if project.multigroup() {
+            controller_modules.push(group_module.clone());
+        }
+        controller_modules.push(module.clone());
+        let plural = resource.plural();
+        // What the type is called for its own controller, and a client of all objects beside it.
+        let variable = if names::is_keyword(&plain) { format!("{plain}_object") } else { plain.clone() };
+        let group = resource.full_group();
+        Self {
+            file: if project.multigroup() { format!("{group_module}_{lower}") } else { lower.clone() },
+            objects: format!("{plain}_objects"),
+            article: if lower.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" },
+            api_path: api_modules.join("::"),
+            controller_path: controller_modules.join("::"),
+            type_path: format!("{}::{kind}", type_module(resource)),
+            marker_group: if group.is_empty() { "\"\"".to_owned() } else { group.clone() },
+            marker_namespace: if project.namespaced() {
+                format!(",namespace={}-system", project.name())
+            } else {
+                String::new()
+            },
+            port_name: lower.chars().take(15).collect(),
+            image: project.deploy_image(&resource.key()).map(|image| Image::of(&plain, &image)),
+            is_defined: resource.api().is_some(),
+            own_types: project.has_own_types(&resource.key()),
+            plural_said: plural != lower.clone() + "s",
+            namespaced: resource.api().is_none_or(|api| api.namespaced),
+            core: resource.is_core(),
+            version: resource.version().to_owned(),
+            short_group: resource.group().to_owned(),
+            module_plain: plain,
+            api_modules,
+            controller_modules,
+            group,
+            kind,
+            lower,
+            module,
+            plural,
+            variable,
+        }
+    }
+}
+
+/// The module of the type, as seen from an operator: k8s-openapi is reached through the framework.
+fn type_module(resource: &Resource) -> String {
+    let path = resource.path.clone().unwrap_or_default();
+    if resource.is_core() { format!("kubewright::{path}") } else { path }
+}
+
+// === impl Image ===
+
+impl Image {
+    fn of(module: &str, image: &DeployImage) -> Self {
+        Self {
+            variable: format!("{}_IMAGE", module.to_uppercase()),
+            image: image.image.clone(),
+            command: image.command().iter().map(|word| format!("{word:?}")).collect(),
+            port: image.port(),
+            user: image.user().map(|user| user.to_string()),
+        }
+    }
+}
