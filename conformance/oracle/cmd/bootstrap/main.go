@@ -1,5 +1,5 @@
-// Command bootstrap writes bootstrap.json: what a running kube-apiserver makes for itself beside namespaces, roles and
-// the service of the API.
+// Command bootstrap writes what a running kube-apiserver with an empty store makes for itself, beside namespaces and the
+// service of the API: rbac.json has roles and bindings, bootstrap.json the rest.
 package main
 
 import (
@@ -11,53 +11,84 @@ import (
 	"github.com/kubewright/kubewright/conformance/oracle/internal/server"
 )
 
-// kinds are in the order of the file. Objects of a kind come as the server lists them.
-var kinds = []struct{ kind, path string }{
-	{"PriorityClass", "/apis/scheduling.k8s.io/v1/priorityclasses"},
-	{"PriorityLevelConfiguration", "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations"},
-	{"FlowSchema", "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"},
-	{"ServiceCIDR", "/apis/networking.k8s.io/v1/servicecidrs"},
+type kind struct{ name, path string }
+
+// files have their kinds in this order. Objects of a kind come as the server lists them.
+var files = []struct {
+	name  string
+	kinds []kind
+}{
+	{"rbac.json", []kind{
+		{"ClusterRole", "/apis/rbac.authorization.k8s.io/v1/clusterroles"},
+		{"ClusterRoleBinding", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"},
+		{"Role", "/apis/rbac.authorization.k8s.io/v1/roles"},
+		{"RoleBinding", "/apis/rbac.authorization.k8s.io/v1/rolebindings"},
+	}},
+	{"bootstrap.json", []kind{
+		{"PriorityClass", "/apis/scheduling.k8s.io/v1/priorityclasses"},
+		{"PriorityLevelConfiguration", "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations"},
+		{"FlowSchema", "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"},
+		{"ServiceCIDR", "/apis/networking.k8s.io/v1/servicecidrs"},
+	}},
 }
 
 // own are the fields of metadata that differ from run to run.
 var own = []string{"creationTimestamp", "managedFields", "resourceVersion", "uid"}
 
 func main() {
-	content, err := generate(context.Background())
+	contents, err := generate(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	output.Write(output.Data+"bootstrap.json", content)
+	for i, file := range files {
+		output.Write(output.Data+file.name, contents[i])
+	}
 }
 
-func generate(ctx context.Context) ([]byte, error) {
+func generate(ctx context.Context) ([][]byte, error) {
 	s, err := server.Launch(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Stop()
 
-	var objects []map[string]any
-	for _, k := range kinds {
-		var list struct {
-			APIVersion string           `json:"apiVersion"`
-			Items      []map[string]any `json:"items"`
+	var contents [][]byte
+	for _, file := range files {
+		var objects []map[string]any
+		for _, k := range file.kinds {
+			of, err := list(ctx, s, k)
+			if err != nil {
+				return nil, err
+			}
+			objects = append(objects, of...)
 		}
-		if err := s.Get(ctx, k.path, nil, &list); err != nil {
+		content, err := output.Lines(objects)
+		if err != nil {
 			return nil, err
 		}
-		for _, object := range list.Items {
-			object["apiVersion"], object["kind"] = list.APIVersion, k.kind
-			metadata, _ := object["metadata"].(map[string]any)
-			for _, field := range own {
-				delete(metadata, field)
-			}
-			dropTimes(object)
-			objects = append(objects, object)
-		}
+		contents = append(contents, content)
 	}
-	return output.Lines(objects)
+	return contents, nil
+}
+
+func list(ctx context.Context, s *server.Server, k kind) ([]map[string]any, error) {
+	var list struct {
+		APIVersion string           `json:"apiVersion"`
+		Items      []map[string]any `json:"items"`
+	}
+	if err := s.Get(ctx, k.path, nil, &list); err != nil {
+		return nil, err
+	}
+	for _, object := range list.Items {
+		object["apiVersion"], object["kind"] = list.APIVersion, k.name
+		metadata, _ := object["metadata"].(map[string]any)
+		for _, field := range own {
+			delete(metadata, field)
+		}
+		dropTimes(object)
+	}
+	return list.Items, nil
 }
 
 // dropTimes takes the times out of the conditions, which the server sets.

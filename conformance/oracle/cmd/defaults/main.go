@@ -6,13 +6,11 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
-	"sort"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -50,28 +48,12 @@ func main() {
 			delete(p.types[name], field)
 		}
 	}
-	var names []string
-	for name, fields := range p.types {
-		if len(fields) > 0 {
-			names = append(names, name)
-		}
+	maps.DeleteFunc(p.types, func(_ string, fields map[string]any) bool { return len(fields) == 0 })
+	lines, err := output.LinesByName(p.types)
+	if err != nil {
+		panic(err)
 	}
-	sort.Strings(names)
-	var b bytes.Buffer
-	b.WriteString("{\n")
-	for i, name := range names {
-		line, err := json.Marshal(p.types[name])
-		if err != nil {
-			panic(err)
-		}
-		fmt.Fprintf(&b, "%q:%s", name, line)
-		if i < len(names)-1 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
-	}
-	b.WriteString("}\n")
-	output.Write(output.Data+"defaults.json", b.Bytes())
+	output.Write(output.Data+"defaults.json", lines)
 }
 
 // conditional lists what an empty object gets, but not every object: the defaults are in code.

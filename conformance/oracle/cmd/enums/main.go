@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -69,7 +68,7 @@ func generate(ctx context.Context) ([]byte, error) {
 			}
 		}
 	}
-	return lines(types)
+	return output.LinesByName(types)
 }
 
 // valuesOf are the values of a field, or of its items.
@@ -85,24 +84,4 @@ func valuesOf(schema *schemaOf) []string {
 		return valuesOf(&values)
 	}
 	return nil
-}
-
-// lines is a JSON object with one type a line.
-func lines(types map[string]map[string][]string) ([]byte, error) {
-	var b bytes.Buffer
-	names := slices.Sorted(maps.Keys(types))
-	b.WriteString("{\n")
-	for i, name := range names {
-		line, err := json.Marshal(types[name])
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&b, "%q:%s", name, line)
-		if i < len(names)-1 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
-	}
-	b.WriteString("}\n")
-	return b.Bytes(), nil
 }

@@ -9,12 +9,11 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"reflect"
-	"sort"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -44,38 +43,27 @@ type walker map[string][]string
 
 func main() {
 	w := walker{}
-	for gvk, internal := range legacyscheme.Scheme.AllKnownTypes() {
+	known := legacyscheme.Scheme.AllKnownTypes()
+	// In order, because a type that several kinds have gets the versioned form of the first.
+	kinds := slices.SortedFunc(maps.Keys(known), func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
+	for _, gvk := range kinds {
+		internal := known[gvk]
 		if gvk.Version != runtime.APIVersionInternal {
 			continue
 		}
 		for _, gv := range legacyscheme.Scheme.PrioritizedVersionsForGroup(gvk.Group) {
-			versioned, ok := legacyscheme.Scheme.AllKnownTypes()[schema.GroupVersionKind{Group: gvk.Group, Version: gv.Version, Kind: gvk.Kind}]
+			versioned, ok := known[schema.GroupVersionKind{Group: gvk.Group, Version: gv.Version, Kind: gvk.Kind}]
 			if ok && strings.HasPrefix(internal.PkgPath(), "k8s.io/kubernetes/pkg/apis/") && !strings.HasSuffix(gvk.Kind, "List") && !strings.HasSuffix(gvk.Kind, "Options") {
 				w.visit(internal, versioned)
 				break
 			}
 		}
 	}
-	names := make([]string, 0, len(w))
-	for name := range w {
-		names = append(names, name)
+	lines, err := output.LinesByName(w)
+	if err != nil {
+		panic(err)
 	}
-	sort.Strings(names)
-	var b bytes.Buffer
-	b.WriteString("{\n")
-	for i, name := range names {
-		line, err := json.Marshal(w[name])
-		if err != nil {
-			panic(err)
-		}
-		fmt.Fprintf(&b, "%q:%s", name, line)
-		if i < len(names)-1 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
-	}
-	b.WriteString("}\n")
-	output.Write(output.Data+"shapes.json", b.Bytes())
+	output.Write(output.Data+"shapes.json", lines)
 }
 
 func (w walker) visit(internal, versioned reflect.Type) string {

@@ -10,8 +10,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"sort"
@@ -119,27 +117,11 @@ func generate() []byte {
 			return fmt.Sprint(entry.Kinds[i]) < fmt.Sprint(entry.Kinds[j])
 		})
 	}
-	// One type a line, sorted: a change of one type is a change of one line.
-	names := make([]string, 0, len(w.types))
-	for name := range w.types {
-		names = append(names, name)
+	lines, err := output.LinesByName(w.types)
+	if err != nil {
+		panic(err)
 	}
-	sort.Strings(names)
-	var b bytes.Buffer
-	b.WriteString("{\n")
-	for i, name := range names {
-		line, err := json.Marshal(w.types[name])
-		if err != nil {
-			panic(err)
-		}
-		fmt.Fprintf(&b, "%q:%s", name, line)
-		if i < len(names)-1 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
-	}
-	b.WriteString("}\n")
-	return b.Bytes()
+	return lines
 }
 
 type walker struct {

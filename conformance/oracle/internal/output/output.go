@@ -7,8 +7,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 var check = flag.Bool("check", false, "change nothing; exit 1 if the file is not up to date")
@@ -64,6 +66,24 @@ func Lines[T any](items []T) ([]byte, error) {
 		b.WriteByte('\n')
 	}
 	b.WriteString("]\n")
+	return b.Bytes(), nil
+}
+
+// LinesByName is a JSON object with one member a line, sorted by name.
+func LinesByName[T any](members map[string]T) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString("{\n")
+	for i, name := range slices.Sorted(maps.Keys(members)) {
+		if i > 0 {
+			b.WriteString(",\n")
+		}
+		line, err := json.Marshal(members[name])
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "%q:%s", name, line)
+	}
+	b.WriteString("\n}\n")
 	return b.Bytes(), nil
 }
 

@@ -7,8 +7,8 @@ use crate::validation::{Field, quantity::Quantity};
 const HUGE_PAGES: &str = "hugepages-";
 const REQUESTS: &str = "requests.";
 
-/// The resources that a quota may count, and storage.
-const STANDARD: [&str; 20] = [
+/// The resources that are measured: a quota may limit them, and storage may be asked for.
+const MEASURED: [&str; 11] = [
     "cpu",
     "memory",
     "ephemeral-storage",
@@ -18,21 +18,12 @@ const STANDARD: [&str; 20] = [
     "limits.cpu",
     "limits.memory",
     "limits.ephemeral-storage",
-    "pods",
-    "resourcequotas",
-    "services",
-    "replicationcontrollers",
-    "secrets",
-    "configmaps",
-    "persistentvolumeclaims",
     "storage",
     "requests.storage",
-    "services.nodeports",
-    "services.loadbalancers",
 ];
 
-/// The resources that are counted in whole numbers.
-const INTEGER: [&str; 9] = [
+/// The resources that are counted, in whole numbers.
+const COUNTED: [&str; 9] = [
     "pods",
     "resourcequotas",
     "services",
@@ -62,7 +53,7 @@ pub(crate) fn validate(place: Field<'_>, name: &str) -> bool {
 
 /// Whether the resource is one that Kubernetes counts.
 pub(crate) fn is_standard(name: &str) -> bool {
-    STANDARD.contains(&name) || is_huge_pages(name) || name.strip_prefix(REQUESTS).is_some_and(is_huge_pages)
+    MEASURED.contains(&name) || COUNTED.contains(&name) || is_huge_pages(name) || name.strip_prefix(REQUESTS).is_some_and(is_huge_pages)
 }
 
 /// Checks that a name is one of a resource that a container may ask for.
@@ -90,7 +81,7 @@ pub(crate) fn validate_amount(amount: Field<'_>, resource: &str) {
     if quantity.is_negative() {
         amount.invalid(amount.text(), "must be greater than or equal to 0");
     }
-    if (INTEGER.contains(&resource) || is_extended(resource)) && !quantity.is_integer() {
+    if (COUNTED.contains(&resource) || is_extended(resource)) && !quantity.is_integer() {
         amount.invalid(amount.text(), "must be an integer");
     }
 }
