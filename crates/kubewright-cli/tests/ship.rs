@@ -147,7 +147,7 @@ fn definitions_with_objects_stay_unless_it_is_said() {
     ok(&output);
 
     let said = failed(&scene.run(&["uninstall"]));
-    assert!(said.contains("1 object of the kind Mouse: default/mouse-sample"), "{said}");
+    assert!(said.contains("1 object of the kind Mouse, default/mouse-sample"), "{said}");
     assert!(said.contains("--yes deletes them too"), "{said}");
     assert!(scene.get(&["mice"]).contains("mouse-sample"));
     let said = ok(&scene.run(&["uninstall", "--yes"]));

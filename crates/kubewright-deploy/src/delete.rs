@@ -39,7 +39,7 @@ impl Deployer {
                 if let Some(others) = self.objects_of(&kinds, object).await?
                     && !definitions(&object.name_any(), &others)
                 {
-                    progress.left(&name_of(object), &format!("there are {others}"));
+                    progress.left(&name_of(object), &format!("it has {others}"));
                     continue;
                 }
                 doomed.push(object.clone());
@@ -99,9 +99,9 @@ impl Deployer {
             .collect();
         Ok(match listed.items.len() {
             0 => None,
-            1 => Some(format!("1 object of the kind {}: {}", kind.kind, first.join(", "))),
+            1 => Some(format!("1 object of the kind {}, {}", kind.kind, first.join(", "))),
             count => {
-                Some(format!("{count}{more} objects of the kind {}: {}, ...", kind.kind, first.join(", ")))
+                Some(format!("{count}{more} objects of the kind {}, {}, ...", kind.kind, first.join(", ")))
             }
         })
     }
