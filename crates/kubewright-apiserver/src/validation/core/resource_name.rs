@@ -53,7 +53,10 @@ pub(crate) fn validate(place: Field<'_>, name: &str) -> bool {
 
 /// Whether the resource is one that Kubernetes counts.
 pub(crate) fn is_standard(name: &str) -> bool {
-    MEASURED.contains(&name) || COUNTED.contains(&name) || is_huge_pages(name) || name.strip_prefix(REQUESTS).is_some_and(is_huge_pages)
+    MEASURED.contains(&name)
+        || COUNTED.contains(&name)
+        || is_huge_pages(name)
+        || name.strip_prefix(REQUESTS).is_some_and(is_huge_pages)
 }
 
 /// Checks that a name is one of a resource that a container may ask for.
