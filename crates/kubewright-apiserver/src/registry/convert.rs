@@ -33,7 +33,10 @@ impl Registry {
     /// # Errors
     /// 500 if a webhook does not convert it.
     pub(crate) async fn present(&self, served: &Served, object: &Arc<Object>) -> Result<Presented, Status> {
-        let Some(conversion) = served.conversion_from(object.value()) else {
+        // Most objects need not be looked into.
+        let is_converted = served.is_converted_by_webhook();
+        let conversion = if is_converted { served.conversion_from(object.value()) } else { None };
+        let Some(conversion) = conversion else {
             // It is stored in the version that is asked for, be that the storage version now or not.
             let is_former = served.conversion_to_storage().is_some();
             return Ok(if is_former { Presented::Stored(object.clone()) } else { served.present(object) });

@@ -3,6 +3,7 @@ use std::{num::IntErrorKind, sync::Arc, time::Duration};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::task::coop::consume_budget;
 
 use super::{Presented, Registry, Request, Served};
 use crate::{
@@ -57,8 +58,13 @@ impl Registry {
         let mut items = Vec::new();
         let mut last = None;
         for (key, object) in objects.by_ref() {
-            let presented = self.present(served, object).await?;
-            if selection.matches(presented.value()) {
+            // Others get their turn in the middle of a large collection.
+            consume_budget().await;
+            if !may_select(&selection, key) {
+                continue;
+            }
+            let presented = self.present(served, &object.undecoded()).await?;
+            if presented.is_selected(&selection) {
                 items.push(presented);
             }
             if limit > 0 && items.len() == limit {
@@ -74,7 +80,11 @@ impl Registry {
             items,
         };
         if let Some(last) = last {
-            let remaining = objects.count();
+            let mut remaining = 0;
+            for _ in objects {
+                consume_budget().await;
+                remaining += 1;
+            }
             if remaining > 0 {
                 let next = format!("/{}\0", last.get(prefix.len()..).unwrap_or_default());
                 list.continue_token = Some(Token::new(listing.revision, next).encode());
@@ -153,6 +163,12 @@ impl Registry {
             .await
             .map_err(|_| Status::resource_version_too_large(revision, self.store.revision()))
     }
+}
+
+/// Whether the object at a key of the store can be selected, judging by its name.
+pub(super) fn may_select(selection: &Selection, key: &str) -> bool {
+    let own = key.rsplit('/').next().unwrap_or(key);
+    selection.required_name().is_none_or(|name| name == own)
 }
 
 /// Reads a resource version.

@@ -17,7 +17,7 @@ use crate::{
     crd::{self, CustomVersion},
     discovery,
     openapi::{CustomResource, OpenApi},
-    selector::SelectableFields,
+    selector::{SelectableFields, Selection},
     status::GroupResource,
     store::{Listing, Object},
     table::Printer,
@@ -453,6 +453,17 @@ impl Presented {
         match self {
             Self::Stored(object) => object.value(),
             Self::Made(value) => value,
+        }
+    }
+
+    /// Whether it is one of those that are selected. A stored object is looked into only where its labels do not decide.
+    pub(crate) fn is_selected(&self, selection: &Selection) -> bool {
+        match self {
+            Self::Stored(object) => {
+                selection.labels().matches_each(|key| object.label(key))
+                    && (selection.fields().is_everything() || selection.fields().matches(object.value()))
+            }
+            Self::Made(value) => selection.matches(value),
         }
     }
 

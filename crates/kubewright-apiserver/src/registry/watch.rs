@@ -8,13 +8,19 @@ use std::{
 
 use futures::Stream;
 use serde_json::Value;
-use tokio::time::{Instant, Sleep};
+use tokio::{
+    task::coop::poll_proceed,
+    time::{Instant, Sleep},
+};
 
-use super::{Presented, Registry, Request, Served, read::parse_revision};
+use super::{
+    Presented, Registry, Request, Served,
+    read::{may_select, parse_revision},
+};
 use crate::{
     selector::Selection,
     status::Status,
-    store::{Change, ChangeKind, ReadError, Watch, WatchEnd},
+    store::{Change, ChangeKind, Listing, ReadError, Watch, WatchEnd},
     wire::options::ListOptions,
 };
 
@@ -57,6 +63,13 @@ pub(crate) struct WatchEvents {
 
 enum Source {
     Watch(Watch),
+    /// Tells the objects that were there from a key on, then the changes after that.
+    Initial {
+        listing: Listing,
+        from: String,
+        end_bookmark: bool,
+        watch: Option<Watch>,
+    },
     /// Waits for webhooks to convert the objects of some events; then it goes on with the changes after them.
     Converting {
         events: Converting,
@@ -156,15 +169,16 @@ impl WatchEvents {
     /// Tells the current state, then follows it.
     fn start(&mut self, registry: &Registry, end_bookmark: bool) {
         let (listing, watch) = registry.store.list_and_watch(&self.served.bucket);
-        let bookmark = end_bookmark.then(|| WatchEvent::Bookmark(self.bookmark(listing.revision, true)));
         if let Some(registry) = self.converter.clone() {
-            let objects: Vec<_> = listing.range(&self.prefix, "").map(|(_, object)| object.clone()).collect();
+            let bookmark = end_bookmark.then(|| WatchEvent::Bookmark(self.bookmark(listing.revision, true)));
+            let objects: Vec<_> =
+                listing.range(&self.prefix, "").map(|(_, object)| object.undecoded()).collect();
             let (served, selection) = (self.served.clone(), self.selection.clone());
             let events = async move {
                 let mut events = Vec::new();
                 for object in &objects {
                     let presented = registry.present(&served, object).await?;
-                    if selection.matches(presented.value()) {
+                    if presented.is_selected(&selection) {
                         events.push(WatchEvent::Added(presented));
                     }
                 }
@@ -174,14 +188,32 @@ impl WatchEvents {
             self.source = Source::Converting { events: Box::pin(events), watch: Some(watch) };
             return;
         }
-        for (_, object) in listing.range(&self.prefix, "") {
-            let presented = self.served.present(object);
-            if self.selection.matches(presented.value()) {
+        self.source = Source::Initial { listing, from: String::new(), end_bookmark, watch: Some(watch) };
+    }
+
+    /// Tells some of the objects that are still to be told, if there are any.
+    fn tell_initial(&mut self) {
+        let Source::Initial { listing, from, end_bookmark, watch } = &mut self.source else { return };
+        let mut last = None;
+        for (key, object) in listing.range(&self.prefix, from).take(BATCH) {
+            last = Some(key.clone());
+            if !may_select(&self.selection, key) {
+                continue;
+            }
+            let presented = self.served.present(&object.undecoded());
+            if presented.is_selected(&self.selection) {
                 self.pending.push_back(WatchEvent::Added(presented));
             }
         }
-        self.pending.extend(bookmark);
-        self.source = Source::Watch(watch);
+        if let Some(last) = last {
+            *from = format!("{last}\0");
+            return;
+        }
+        let (revision, end_bookmark) = (listing.revision, *end_bookmark);
+        self.source = watch.take().map_or(Source::Over, Source::Watch);
+        if end_bookmark {
+            self.pending.push_back(WatchEvent::Bookmark(self.bookmark(revision, true)));
+        }
     }
 
     fn fail(&mut self, status: Status) {
@@ -191,7 +223,7 @@ impl WatchEvents {
 
     /// Notes what a change means to this watch.
     fn take(&mut self, change: &Change) {
-        if !change.key.starts_with(&self.prefix) {
+        if !change.key.starts_with(&self.prefix) || !may_select(&self.selection, &change.key) {
             return;
         }
         let present = self.served.present(&change.object);
@@ -236,6 +268,11 @@ impl WatchEvents {
         while self.pending.is_empty() {
             match &mut self.source {
                 Source::Over => return Poll::Ready(()),
+                Source::Initial { .. } => {
+                    // Others get their turn in the middle of a large collection of which little is selected.
+                    ready!(poll_proceed(context)).made_progress();
+                    self.tell_initial();
+                }
                 Source::Future { reached, registry, end_bookmark } => {
                     let result = ready!(reached.as_mut().poll(context));
                     let (registry, end_bookmark) = (registry.clone(), *end_bookmark);
@@ -262,7 +299,9 @@ impl WatchEvents {
                             }
                         }
                     },
-                    Err(WatchEnd::Closed) => self.source = Source::Over,
+                    // As from a real server, one that reads too slowly hears nothing of it. It may go on from what it
+                    // has read, if that is still possible.
+                    Err(WatchEnd::Closed | WatchEnd::Behind) => self.source = Source::Over,
                     Err(WatchEnd::Expired { seen, oldest }) => {
                         self.fail(Status::too_old_resource_version(seen, oldest));
                     }
@@ -288,8 +327,8 @@ fn event(
             ChangeKind::Deleted => WatchEvent::Deleted(present),
         });
     }
-    let was = previous.as_ref().is_some_and(|previous| selection.matches(previous.value()));
-    let is = change.kind != ChangeKind::Deleted && selection.matches(present.value());
+    let was = previous.as_ref().is_some_and(|previous| previous.is_selected(selection));
+    let is = change.kind != ChangeKind::Deleted && present.is_selected(selection);
     Some(match (was, is) {
         (false, false) => return None,
         (false, true) => WatchEvent::Added(present),

@@ -133,7 +133,12 @@ impl LabelSelector {
     /// Whether this set of labels matches; `None` is the empty set.
     #[must_use]
     pub fn matches_labels(&self, labels: Option<&Map<String, Value>>) -> bool {
-        let label = |key: &str| labels.and_then(|labels| labels.get(key)).and_then(Value::as_str);
+        self.matches_each(|key| labels.and_then(|labels| labels.get(key)).and_then(Value::as_str))
+    }
+
+    /// Whether a set of labels matches that has these values by key.
+    #[must_use]
+    pub fn matches_each<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
         !self.nothing
             && self.requirements.iter().all(|requirement| requirement.matches(label(&requirement.key)))
     }

@@ -11,6 +11,9 @@ use super::Object;
 /// The objects of a bucket by key. Keys are `namespace/name`, or `name` outside namespaces, compared by bytes.
 pub(super) type Objects = RedBlackTreeMapSync<Arc<str>, Arc<Object>>;
 
+/// How much JSON the history of a bucket holds at most. Thousands of changes of large objects would fill the memory.
+const HISTORY_BYTES: usize = 64 * 1024 * 1024;
+
 /// One commit to one bucket.
 #[derive(Clone, Debug)]
 pub struct Change {
@@ -41,6 +44,8 @@ pub enum ChangeKind {
 pub(super) struct Bucket {
     pub(super) objects: Objects,
     history: VecDeque<(Change, Objects)>,
+    /// How much JSON the changes of the history hold.
+    history_bytes: usize,
     /// The objects at `compacted`.
     base: Objects,
     /// The revision before which nothing is known.
@@ -63,17 +68,21 @@ impl Bucket {
             base: objects.clone(),
             objects,
             history: VecDeque::new(),
+            history_bytes: 0,
             compacted: revision,
             epoch: 0,
             wakers: BTreeMap::new(),
         }
     }
 
-    /// Notes a change that `objects` already shows, keeps `limit` changes and takes those who wait for one.
+    /// Notes a change that `objects` already shows, keeps `limit` changes, fewer if they are large, and takes those who
+    /// wait for one.
     pub(super) fn record(&mut self, change: Change, limit: usize) -> Vec<Waker> {
+        self.history_bytes += change.object.json().len();
         self.history.push_back((change, self.objects.clone()));
-        while self.history.len() > limit {
+        while self.history.len() > limit || (self.history_bytes > HISTORY_BYTES && self.history.len() > 1) {
             if let Some((change, objects)) = self.history.pop_front() {
+                self.history_bytes -= change.object.json().len();
                 self.compacted = change.revision;
                 self.base = objects;
             }
@@ -84,6 +93,7 @@ impl Bucket {
     /// Forgets the past and expires the open watches.
     pub(super) fn compact(&mut self, revision: u64) -> Vec<Waker> {
         self.history.clear();
+        self.history_bytes = 0;
         self.base = self.objects.clone();
         self.compacted = revision;
         self.epoch += 1;
@@ -120,5 +130,27 @@ impl Bucket {
     pub(super) fn changes_after(&self, revision: u64) -> impl Iterator<Item = &Change> {
         let first = self.history.partition_point(|(change, _)| change.revision <= revision);
         self.history.range(first..).map(|(change, _)| change)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::store::object::Draft;
+
+    #[test]
+    fn large_changes_are_forgotten_sooner() {
+        let mut bucket = Bucket::starting_at(0);
+        let text = "x".repeat(HISTORY_BYTES / 4);
+        for revision in 1..10 {
+            let object = Arc::new(Draft::new(json!({"metadata": {}, "data": text})).at(revision));
+            let change =
+                Change { revision, kind: ChangeKind::Modified, key: "a".into(), object, previous: None };
+            bucket.record(change, 100);
+        }
+        assert_eq!(bucket.changes_after(0).count(), 3);
+        assert_eq!(bucket.oldest(), 6);
     }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{
     Change, ChangeKind, Object, Watch,
     bucket::{Bucket, Objects},
-    object::set_revision,
+    object::Draft,
 };
 
 /// The objects of a server. Clones share them.
@@ -121,7 +121,7 @@ impl Store {
 
     /// The object at `key`.
     pub fn get(&self, bucket: &str, key: &str) -> Option<Arc<Object>> {
-        self.lock().buckets.get(bucket)?.objects.get(key).cloned()
+        self.lock().buckets.get(bucket)?.objects.get(key).map(|object| object.undecoded())
     }
 
     /// The revision of the last change of a bucket, or the oldest one that is known of it.
@@ -164,12 +164,13 @@ impl Store {
     /// # Errors
     /// [`CommitError::Exists`] with what is there.
     pub fn create(&self, bucket: &Arc<str>, key: &str, value: Value) -> Result<Arc<Object>, CommitError> {
+        let draft = Draft::new(value);
         let mut state = self.lock();
         if let Some(there) = state.buckets.get(bucket).and_then(|bucket| bucket.objects.get(key)) {
-            return Err(CommitError::Exists(there.clone()));
+            return Err(CommitError::Exists(there.undecoded()));
         }
-        let object = Arc::new(Object::new(value, state.revision + 1));
-        let wakers = state.commit(bucket, key.into(), ChangeKind::Added, object.clone(), None);
+        let object = Arc::new(draft.at(state.revision + 1));
+        let wakers = state.commit(bucket, key.into(), ChangeKind::Added, &object, None);
         drop(state);
         wake(wakers);
         Ok(object)
@@ -187,16 +188,16 @@ impl Store {
         bucket: &Arc<str>,
         key: &str,
         expected: u64,
-        mut value: Value,
+        value: Value,
     ) -> Result<Arc<Object>, CommitError> {
+        let draft = Draft::new(value);
         let mut state = self.lock();
         let previous = state.expect(bucket, key, expected)?;
-        set_revision(&mut value, previous.revision());
-        if value == *previous.value() {
-            return Ok(previous);
+        if previous.is_like(&draft) {
+            return Ok(previous.undecoded());
         }
-        let object = Arc::new(Object::new(value, state.revision + 1));
-        let wakers = state.commit(bucket, key.into(), ChangeKind::Modified, object.clone(), Some(previous));
+        let object = Arc::new(draft.at(state.revision + 1));
+        let wakers = state.commit(bucket, key.into(), ChangeKind::Modified, &object, Some(previous));
         drop(state);
         wake(wakers);
         Ok(object)
@@ -211,8 +212,9 @@ impl Store {
     pub fn remove(&self, bucket: &Arc<str>, key: &str, expected: u64) -> Result<Arc<Object>, CommitError> {
         let mut state = self.lock();
         let previous = state.expect(bucket, key, expected)?;
-        let object = Arc::new(Object::new(previous.value().clone(), state.revision + 1));
-        let wakers = state.commit(bucket, key.into(), ChangeKind::Deleted, object.clone(), Some(previous));
+        let last = previous.undecoded().value().clone();
+        let object = Arc::new(Draft::new(last).at(state.revision + 1));
+        let wakers = state.commit(bucket, key.into(), ChangeKind::Deleted, &object, Some(previous));
         drop(state);
         wake(wakers);
         Ok(object)
@@ -313,7 +315,7 @@ impl State {
         if there.revision() == revision {
             Ok(there.clone())
         } else {
-            Err(CommitError::Modified(there.clone()))
+            Err(CommitError::Modified(there.undecoded()))
         }
     }
 
@@ -322,7 +324,7 @@ impl State {
         bucket: &Arc<str>,
         key: Arc<str>,
         kind: ChangeKind,
-        object: Arc<Object>,
+        object: &Object,
         previous: Option<Arc<Object>>,
     ) -> Vec<Waker> {
         self.revision = object.revision();
@@ -330,12 +332,14 @@ impl State {
         let bucket = self.bucket(bucket);
         match kind {
             ChangeKind::Added | ChangeKind::Modified => {
-                bucket.objects.insert_mut(key.clone(), object.clone());
+                bucket.objects.insert_mut(key.clone(), object.undecoded());
             }
             ChangeKind::Deleted => {
                 bucket.objects.remove_mut(&key);
             }
         }
+        // Watchers decode a copy of their own, which they share and which is forgotten with the change.
+        let object = object.undecoded();
         let change = Change { revision: object.revision(), kind, key, object, previous };
         let mut wakers = bucket.record(change, limit);
         wakers.extend(std::mem::take(&mut self.revision_wakers).into_values());

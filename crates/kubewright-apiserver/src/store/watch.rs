@@ -9,7 +9,7 @@ use super::{Change, Store};
 /// A reader of the changes of one bucket.
 ///
 /// It holds a revision, not a queue: changes are read from the store's history when they are asked for. A slow
-/// reader costs nothing, never blocks a writer, and expires once the history has moved on.
+/// reader costs nothing, never blocks a writer, and is cut off once the history has moved on.
 pub struct Watch {
     store: Store,
     bucket: Arc<str>,
@@ -22,13 +22,15 @@ pub struct Watch {
 /// Why a watch has no more changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchEnd {
-    /// Changes it has not read are forgotten.
+    /// The past was forgotten on demand.
     Expired {
         /// The revision up to which it had read.
         seen: u64,
         /// The oldest revision from which a watch is possible.
         oldest: u64,
     },
+    /// It has read so slowly that changes are forgotten which it has not read.
+    Behind,
     /// The store was closed.
     Closed,
 }
@@ -52,8 +54,11 @@ impl Watch {
             return Poll::Ready(Err(WatchEnd::Closed));
         }
         let bucket = state.bucket(&self.bucket);
-        if bucket.epoch != self.epoch || self.seen < bucket.oldest() {
+        if bucket.epoch != self.epoch {
             return Poll::Ready(Err(WatchEnd::Expired { seen: self.seen, oldest: bucket.oldest() }));
+        }
+        if self.seen < bucket.oldest() {
+            return Poll::Ready(Err(WatchEnd::Behind));
         }
         let changes: Vec<Change> = bucket.changes_after(self.seen).take(limit).cloned().collect();
         match changes.last() {

@@ -254,7 +254,7 @@ impl Call<'_> {
             }
             ("list", _) => {
                 let options = ListOptions::parse(&self.info.query, false)?;
-                self.writer.list(&self.registry.list(&self.request, &options).await?)
+                self.writer.list(self.registry.list(&self.request, &options).await?)
             }
             ("watch", _) => self.watch(),
             ("update", _) => self.update().await,
@@ -269,7 +269,7 @@ impl Call<'_> {
             ("deletecollection", _) => {
                 let list = ListOptions::parse(&self.info.query, false)?;
                 let options = self.delete_options()?;
-                self.writer.list(&self.registry.delete_collection(&self.request, &list, &options).await?)
+                self.writer.list(self.registry.delete_collection(&self.request, &list, &options).await?)
             }
             (verb, _) => Err(Status::method_not_supported(&self.request.served.group_resource(), verb)),
         }

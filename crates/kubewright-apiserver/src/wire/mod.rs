@@ -2,11 +2,12 @@
 //!
 //! `handler.rs` is the way of a request from top to bottom. It reads the request line ([`RequestInfo`]), picks a
 //! form for the answer (`media.rs`), decodes body and options (`decode.rs`, `options.rs`), calls a verb
-//! of the registry and writes what that gives (`respond.rs`, `watch.rs`). Nothing here decides what a verb means.
+//! of the registry and writes what that gives (`respond.rs`, `list.rs`, `watch.rs`). Nothing here decides what a verb means.
 
 mod body;
 pub(crate) mod decode;
 pub(crate) mod handler;
+mod list;
 mod media;
 pub(crate) mod options;
 pub mod protobuf;

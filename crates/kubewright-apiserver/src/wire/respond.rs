@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     body::ApiBody,
+    list::{Item, ListText, metadata_of},
     media::{Accepted, Format, JSON, Transform, YAML},
     request_info::Query,
 };
@@ -101,76 +102,60 @@ impl Writer {
     }
 
     /// A list.
-    pub(crate) fn list(&self, list: &List) -> Result<Response<ApiBody>, Status> {
+    pub(crate) fn list(&self, list: List) -> Result<Response<ApiBody>, Status> {
         if let Some(Tables { served, options, now }) = &self.tables {
             let items = list.items.iter().map(Presented::value);
-            let table = served.printer().list_table(list_metadata(list), items, *options, *now);
+            let table = served.printer().list_table(list_metadata(&list), items, *options, *now);
             return Ok(self.value(StatusCode::OK, &table));
         }
-        match self.accepted.transform {
-            Transform::None | Transform::Table => {}
+        let definition = &list.served.definition;
+        let is_custom = list.served.custom.is_some();
+        let mut metadata = list_metadata(&list);
+        let (head, item) = match self.accepted.transform {
+            Transform::None | Transform::Table => {
+                if is_custom && list.continue_token.is_none() {
+                    // What has no Go type is not left out where it is empty.
+                    metadata["continue"] = json!("");
+                }
+                let (kind, version) = (&definition.list_kind, definition.api_version());
+                let head = json!({"kind": kind, "apiVersion": version, "metadata": metadata});
+                (head, if is_custom { Item::Whole } else { Item::WithoutKind })
+            }
             Transform::MetadataList => {
-                let items: Vec<Value> = list.items.iter().map(|item| self.partial(item.value())).collect();
-                let list = json!({
-                    "kind": "PartialObjectMetadataList",
-                    "apiVersion": self.accepted.meta_version(),
-                    "metadata": list_metadata(list),
-                    "items": items,
-                });
-                return Ok(self.value(StatusCode::OK, &list));
+                let version = self.accepted.meta_version();
+                let kind = "PartialObjectMetadataList";
+                let head = json!({"kind": kind, "apiVersion": version, "metadata": metadata});
+                (head, Item::Metadata(version))
             }
             Transform::Metadata => {
-                let definition = &list.served.definition;
-                let internal = if list.served.custom.is_some() {
+                let internal = if is_custom {
                     "unstructured.UnstructuredList".to_owned()
                 } else {
                     let group = definition.group.split('.').next().unwrap_or_default();
                     let package = if group.is_empty() { "core" } else { group };
                     format!("{package}.{}", definition.list_kind)
                 };
-                return Err(Status::new(
-                    406,
-                    Reason::NotAcceptable,
-                    format!(
-                        "you requested PartialObjectMetadata, but the requested object is a list (*{internal})"
-                    ),
-                ));
+                let why = format!(
+                    "you requested PartialObjectMetadata, but the requested object is a list (*{internal})"
+                );
+                return Err(Status::new(406, Reason::NotAcceptable, why));
             }
+        };
+        let mut text = ListText::new(&head, list.items, item, COMPRESSION_THRESHOLD);
+        let first = text.next().unwrap_or_default();
+        if !self.is_plain() {
+            let rest: Vec<Bytes> = text.collect();
+            // It is JSON, so it can be read.
+            let value: Value = serde_json::from_slice(&[&first, rest.concat().as_slice()].concat())
+                .map_err(Status::internal)?;
+            return Ok(self.value(StatusCode::OK, &value));
         }
-        let mut body = Vec::new();
-        let definition = &list.served.definition;
-        let is_custom = list.served.custom.is_some();
-        let mut metadata = list_metadata(list);
-        if is_custom && list.continue_token.is_none() {
-            // What has no Go type is not left out where it is empty.
-            metadata["continue"] = json!("");
+        if text.is_over() {
+            return Ok(self.json(StatusCode::OK, first));
         }
-        let head = json!({
-            "kind": definition.list_kind,
-            "apiVersion": definition.api_version(),
-            "metadata": metadata,
-        });
-        let head = head.to_string();
-        body.extend_from_slice(head.strip_suffix('}').unwrap_or(&head).as_bytes());
-        body.extend_from_slice(b",\"items\":[");
-        for (index, item) in list.items.iter().enumerate() {
-            if index > 0 {
-                body.push(b',');
-            }
-            match item {
-                Presented::Stored(stored) if is_custom => body.extend_from_slice(stored.json()),
-                Presented::Stored(stored) => body.extend_from_slice(stored.item_json()),
-                Presented::Made(value) if is_custom => body.extend_from_slice(value.to_string().as_bytes()),
-                Presented::Made(value) => body.extend_from_slice(&crate::store::item_json(value)),
-            }
-        }
-        body.extend_from_slice(b"]}");
-        if self.is_plain() {
-            return Ok(self.json(StatusCode::OK, body.into()));
-        }
-        // The parts above are JSON, so the whole is.
-        let value: Value = serde_json::from_slice(&body).map_err(Status::internal)?;
-        Ok(self.value(StatusCode::OK, &value))
+        let mut response = Response::new(ApiBody::stream(text.into_stream(first, self.gzip)));
+        Self::describe(&mut response, JSON, self.gzip);
+        Ok(response)
     }
 
     /// An object that has no other form: a `Status`, a discovery document.
@@ -215,11 +200,7 @@ impl Writer {
 
     /// What is left of an object of which only the metadata was asked for.
     pub(crate) fn partial(&self, object: &Value) -> Value {
-        json!({
-            "kind": "PartialObjectMetadata",
-            "apiVersion": self.accepted.meta_version(),
-            "metadata": object.get("metadata").cloned().unwrap_or_else(|| json!({})),
-        })
+        metadata_of(object, self.accepted.meta_version())
     }
 
     /// Whether JSON is written just as it is.
@@ -232,18 +213,21 @@ impl Writer {
     }
 
     fn answer(&self, code: StatusCode, media: &'static str, body: Bytes) -> Response<ApiBody> {
-        let mut response = Response::new(ApiBody::whole(Bytes::new()));
+        let is_compressed = self.gzip && body.len() > COMPRESSION_THRESHOLD;
+        let body = if is_compressed { compress(&body) } else { body };
+        let mut response = Response::new(ApiBody::whole(body));
         *response.status_mut() = code;
+        Self::describe(&mut response, media, is_compressed);
+        response
+    }
+
+    fn describe(response: &mut Response<ApiBody>, media: &'static str, is_compressed: bool) {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
-        if self.gzip && body.len() > COMPRESSION_THRESHOLD {
+        if is_compressed {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
-            *response.body_mut() = ApiBody::whole(compress(&body));
-        } else {
-            *response.body_mut() = ApiBody::whole(body);
         }
-        response
     }
 }
 
