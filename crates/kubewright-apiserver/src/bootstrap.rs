@@ -41,10 +41,12 @@ fn service(address: IpAddr) -> Value {
             "ports": [{ "name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443 }],
             "sessionAffinity": "None",
         },
+        "status": { "loadBalancer": {} },
     })
 }
 
-fn objects() -> Vec<Value> {
+/// The other ones, in their canonical form.
+pub(crate) fn objects() -> Vec<Value> {
     let mut objects: Vec<Value> = ["default", "kube-system", "kube-public", "kube-node-lease"]
         .map(|name| json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } }))
         .into();

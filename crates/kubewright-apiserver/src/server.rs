@@ -389,3 +389,33 @@ where
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::canonical;
+
+    #[test]
+    fn what_every_cluster_has_is_in_its_canonical_form() {
+        let server = ApiServer::builder().build();
+        let registry = &server.handler.registry;
+        let mut others = Vec::new();
+        let service = serde_json::json!({"apiVersion": "v1", "kind": "Service"});
+        for object in bootstrap::objects().into_iter().chain([service]) {
+            let text = |field: &str| object[field].as_str().unwrap_or_default();
+            let catalog = registry.catalog();
+            let served = catalog.by_kind(text("apiVersion"), text("kind")).expect("a kind that is served");
+            let listing = registry.store.list(&served.bucket);
+            let ty = served.go_type().expect("a built-in kind");
+            assert!(listing.range("", "").next().is_some());
+            for (key, stored) in listing.range("", "") {
+                let mut canonical = stored.value().clone();
+                canonical::canonicalize(ty, &mut canonical);
+                if *stored.value() != canonical {
+                    others.push(format!("{key}: {canonical}"));
+                }
+            }
+        }
+        assert!(others.is_empty(), "in canonical form:\n{}", others.join("\n"));
+    }
+}

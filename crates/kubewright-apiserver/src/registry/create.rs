@@ -91,6 +91,7 @@ impl Registry {
             let name = metadata::name(&object).to_owned();
             Strategy::note_creator(served, &mut object, &request.user);
             served.strategy.prepare_create(served, &mut object, &request.warnings);
+            served.canonicalize(&mut object);
             let there = match self.commit_new(&attributes, options, &name, object).await? {
                 Ok(created) => return Ok(created),
                 Err(there) => there,
@@ -232,7 +233,8 @@ impl Registry {
         Ok(created?.into_value())
     }
 
-    /// Puts an object that every cluster has into an empty store, as it is but for what the server sets.
+    /// Puts an object that every cluster has into an empty store, as it is but for what the server sets. It must be in its
+    /// canonical form: the table of types is large, and a server starts without reading it.
     pub(crate) fn seed(&self, mut object: Value) {
         let Ok(request) = self.internal_request(&object) else { return };
         wipe_system_fields(&mut object);

@@ -125,7 +125,6 @@ impl Strategy {
         }
         let generation = served.definition.generation.then(|| Value::from(1));
         metadata::set(object, "generation", generation);
-        served.canonicalize(object);
     }
 
     /// Notes in a new object who has made it, if the kind says so.
