@@ -11,6 +11,7 @@ use http_body::Body;
 use http_body_util::Full;
 use kubewright_world::{Clock, Random};
 use serde_json::Value;
+use tokio::sync::Semaphore;
 use tower::Service;
 
 use crate::{
@@ -77,6 +78,10 @@ pub struct ApiService {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the api server was closed; requests need a server that was built anew, e.g. from its snapshot")]
 pub struct ServerClosed;
+
+/// How many bodies that clients take their time with are read at once: all together they hold less than a gigabyte. The
+/// others wait, and those that are there at once do not.
+const UPLOADS: usize = 256;
 
 /// How long a watch lasts at least that does not say.
 const MINIMAL_WATCH_TIMEOUT: Duration = Duration::from_secs(1800);
@@ -350,6 +355,7 @@ impl ApiServerBuilder {
                 default_timeout: MINIMAL_WATCH_TIMEOUT,
             },
             audit,
+            uploads: Semaphore::new(UPLOADS),
         };
         let server = ApiServer { handler: Arc::new(handler) };
         if self.snapshot.is_none() {
@@ -384,7 +390,7 @@ where
             if let Some(user) = user {
                 parts.extensions.insert((*user).clone());
             }
-            let body = wire::read(body).await;
+            let body = wire::read(body, &handler.uploads).await;
             Ok(handler.handle(parts, body).await)
         })
     }

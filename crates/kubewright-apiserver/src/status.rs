@@ -3,7 +3,7 @@
 //! Every verb of the server fails with a [`Status`]. The constructors write the texts of a real server, so a
 //! module that refuses something picks the constructor and never formats a message of its own.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use serde_json::{Map, Value, json};
 
@@ -207,12 +207,9 @@ impl Status {
     /// 422 `Widget.example.com "w1" is invalid: ...`, with the texts of `causes`, equal ones once.
     #[must_use]
     pub fn invalid(kind: &GroupKind, name: &str, causes: Vec<Cause>) -> Self {
-        let mut texts: Vec<String> = Vec::new();
-        for text in causes.iter().map(ToString::to_string) {
-            if !texts.contains(&text) {
-                texts.push(text);
-            }
-        }
+        let mut seen = BTreeSet::new();
+        let mut texts: Vec<String> = causes.iter().map(ToString::to_string).collect();
+        texts.retain(|text| seen.insert(text.clone()));
         let text = match texts.as_slice() {
             [one] => one.clone(),
             several => format!("[{}]", several.join(", ")),

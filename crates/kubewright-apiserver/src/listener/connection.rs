@@ -12,6 +12,7 @@ use hyper_util::{
     server::conn::auto,
 };
 use rustls::ServerConfig;
+use socket2::{SockRef, TcpKeepalive};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
@@ -27,6 +28,10 @@ use super::{
     BoxError, PeerAddress,
     clients::{ClientIdentity, ClientVerifier},
 };
+
+/// How long a connection is silent before its other end is asked whether it is there, and how often then: as Go's
+/// servers do.
+const KEEPALIVE: Duration = Duration::from_secs(15);
 
 /// How connections are served.
 pub(super) struct Connections {
@@ -137,6 +142,9 @@ impl Connections {
         stop: CancellationToken,
     ) -> Result<(), BoxError> {
         stream.set_nodelay(true)?;
+        // Finds clients of HTTP/1.1 that are gone without a word.
+        let keepalive = TcpKeepalive::new().with_time(KEEPALIVE).with_interval(KEEPALIVE);
+        SockRef::from(&stream).set_tcp_keepalive(&keepalive)?;
         let Some((tls, clients)) = &self.tls else {
             let peer = Peer { address, identity: None };
             // The protocol is told by the first bytes, for which hyper would wait without end.

@@ -5,6 +5,24 @@
 //! [`PeerAddress`]) to the request's extensions. What the caller gets back is [`Listening`]: the address, the certificates, a
 //! kubeconfig, and the way to stop.
 //!
+//! # Clients that do harm
+//!
+//! What a client does to its own connection does not hold up the others:
+//!
+//! * A TLS handshake and the head of a request have [`ListenOptions::header_read_timeout`]; an idle HTTP/1.1 connection
+//!   is closed after it as well. A body has a minute. A head of more than 400 KB, a URL of more than 64 KB and a body of more
+//!   than 3 MiB are refused.
+//! * The other end is asked whether it is still there, by TCP and by HTTP/2.
+//! * A client that does not read gets what fits into the buffers of its connection. The rest of a list is not made, and
+//!   a watch that falls behind what the store remembers ends.
+//! * One HTTP/2 connection has 4096 streams at once, and is closed when it resets too many.
+//! * Unfinished bodies are read so many at a time, and the others wait.
+//!
+//! There is no priority and fairness, and no `429 Too Many Requests`. A real server limits what is under way because
+//! requests wait there for etcd. Here they wait for nothing but the client and webhooks, both of which have their timeouts:
+//! a request that could be refused could as well be answered, and clients that do not try again, as most tests, would fail by
+//! the speed of the machine.
+//!
 //! `certificates.rs` is the certificate authority, `clients.rs` judges the certificates of clients, `connection.rs` is the life of one connection,
 //! `kubeconfig.rs` the file for clients. Keys come from the operating system and not from the injected
 //! randomness: this is the one folder of the server outside the deterministic world, and nothing in it
@@ -63,8 +81,8 @@ pub struct ListenOptions {
     /// A bearer token of the administrator for the kubeconfig of a plain listener, where no client
     /// certificate can be used. The server must accept it; default none.
     pub admin_token: Option<String>,
-    /// How long a client may take for the TLS handshake and for the head of a request. Default 32 s, as
-    /// kube-apiserver.
+    /// How long a client may take for the TLS handshake and for the head of a request, and how long an HTTP/1.1 connection
+    /// may be idle. Default 32 s, as kube-apiserver, which gives idle connections 90 s.
     pub header_read_timeout: Duration,
     /// How long requests may go on after [`Listening::shutdown`] before their connections are cut. Default
     /// 5 s.

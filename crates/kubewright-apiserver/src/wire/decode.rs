@@ -6,6 +6,7 @@ use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kubewright_schema::error::go;
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use super::{
     media,
@@ -29,11 +30,12 @@ pub(crate) const BODY_LIMIT: usize = 3 * 1024 * 1024;
 /// How long a client may take to send a body, as long as kube-apiserver lets a request take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Reads a body.
+/// Reads a body. What is not there at once is waited for with a permit of `uploads`, which limits what unfinished bodies
+/// take in memory.
 ///
 /// # Errors
 /// 413 if it is too large, 400 if the client stops sending it, 504 if that takes a minute.
-pub(crate) async fn read<B>(body: B) -> Result<Bytes, Status>
+pub(crate) async fn read<B>(body: B, uploads: &Semaphore) -> Result<Bytes, Status>
 where
     B: Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -42,9 +44,18 @@ where
     // What is there at once needs no timer.
     let read = match reading.as_mut().now_or_never() {
         Some(read) => read,
-        None => tokio::time::timeout(PATIENCE, reading).await.map_err(|_| {
-            Status::timeout("request did not complete within requested timeout - context deadline exceeded")
-        })?,
+        None => {
+            let permitted = async {
+                // It is never closed.
+                let _permit = uploads.acquire().await;
+                reading.await
+            };
+            tokio::time::timeout(PATIENCE, permitted).await.map_err(|_| {
+                Status::timeout(
+                    "request did not complete within requested timeout - context deadline exceeded",
+                )
+            })?
+        }
     };
     match read {
         Ok(collected) => Ok(collected.to_bytes()),
@@ -315,6 +326,7 @@ fn excerpt(body: &[u8]) -> String {
 mod tests {
     use futures::{StreamExt, stream};
     use http_body::Frame;
+    use http_body_util::Full;
     use http_body_util::StreamBody;
 
     use super::*;
@@ -323,10 +335,30 @@ mod tests {
     async fn a_body_that_does_not_end_is_not_waited_for() {
         let start: Result<_, std::io::Error> = Ok(Frame::data(Bytes::from_static(b"{")));
         let endless = StreamBody::new(stream::iter([start]).chain(stream::pending()));
-        let refused = read(endless).await.expect_err("no body");
+        let refused = read(endless, &Semaphore::new(1)).await.expect_err("no body");
         assert_eq!(
             (refused.code, refused.message.as_str()),
             (504, "Timeout: request did not complete within requested timeout - context deadline exceeded")
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_so_many_bodies_are_waited_for_at_once() {
+        let uploads = Semaphore::new(1);
+        let permit = uploads.acquire().await.expect("it is open");
+        let whole = Full::new(Bytes::from_static(b"{}"));
+        assert_eq!(read(whole, &uploads).await.expect("a body"), "{}", "it is there at once");
+        let (sender, pieces) = tokio::sync::mpsc::unbounded_channel();
+        let late = StreamBody::new(stream::unfold(pieces, async |mut pieces| {
+            let piece: Bytes = pieces.recv().await?;
+            Some((Ok::<_, std::io::Error>(Frame::data(piece)), pieces))
+        }));
+        let mut reading = pin!(read(Box::pin(late), &uploads));
+        assert!(futures::poll!(reading.as_mut()).is_pending());
+        sender.send(Bytes::from_static(b"{}")).expect("it is read");
+        drop(sender);
+        assert!(futures::poll!(reading.as_mut()).is_pending(), "another one is read");
+        drop(permit);
+        assert_eq!(reading.await.expect("a body"), "{}");
     }
 }

@@ -7,6 +7,7 @@ use futures::StreamExt;
 use http::{HeaderMap, Method, Response, StatusCode, header, request::Parts};
 use kubewright_world::Random;
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use super::{
     body::ApiBody,
@@ -40,6 +41,8 @@ pub(crate) struct Handler {
     pub(crate) watch_settings: WatchSettings,
     /// Where audit ids come from, apart from the randomness that ends up in objects.
     pub(crate) audit: Random,
+    /// Who may send a body in pieces.
+    pub(crate) uploads: Semaphore,
 }
 
 /// One request for a resource on its way.
