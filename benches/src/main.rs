@@ -9,7 +9,10 @@
 //! Each module measures one thing and returns rows for the table in [`report`]. A figure means little by itself on a
 //! shared machine: quote the ratio to a peer from the same run. Start reading at [`Measure`].
 
+mod cluster;
+mod connection;
 mod generate;
+mod many;
 mod operator;
 mod process;
 mod queue;
@@ -17,7 +20,7 @@ mod report;
 mod requests;
 mod start;
 
-use std::{io::Write, path::PathBuf};
+use std::{io::Write, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, ValueEnum};
 
@@ -38,6 +41,18 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     peer_controller_gen: Option<PathBuf>,
 
+    /// How often requests are measured, in turn with the peer.
+    #[arg(long, value_name = "NUMBER", default_value_t = 3)]
+    rounds: usize,
+
+    /// How many ConfigMaps are stored to measure their memory.
+    #[arg(long, value_name = "NUMBER", default_value_t = 20_000)]
+    stored: usize,
+
+    /// How many ConfigMaps are listed in pages.
+    #[arg(long, value_name = "NUMBER", default_value_t = 100_000)]
+    listed: usize,
+
     /// How many Memcached objects the operator reconciles.
     #[arg(long, value_name = "NUMBER", value_delimiter = ',', default_values_t = [1_000, 10_000])]
     objects: Vec<usize>,
@@ -49,22 +64,32 @@ enum Measure {
     Queue,
     /// Starting an API server in process.
     Start,
-    /// Requests per second over TLS with 16 clients, and watch fan-out.
+    /// Requests per second over TLS with 16 clients, large lists, and watch fan-out.
     Requests,
+    /// What stored objects take in memory.
+    Memory,
+    /// Whether listing very many objects in pages holds up other clients.
+    Pages,
     /// The Memcached operator from nothing to steady state: time, CPU, memory.
     Operator,
     /// Generating manifests.
     Generate,
 }
 
-fn main() -> Result<()> {
-    // The operator in its own process is this binary again, so that nothing else needs to be built or found.
+fn main() -> Result<ExitCode> {
+    // The operator and the cluster in their own processes are this binary again, so that nothing else needs to be built or
+    // found.
     if let Some(kubeconfig) = std::env::var_os(operator::PROCESS) {
-        return operator::run_process(&PathBuf::from(kubeconfig));
+        operator::run_process(&PathBuf::from(kubeconfig))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if std::env::var_os(cluster::PROCESS).is_some() {
+        return Ok(cluster::run_process());
     }
     let arguments = Arguments::parse();
     let wanted = |measure| arguments.measures.is_empty() || arguments.measures.contains(&measure);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let peer = arguments.peer_kubeconfig.as_deref();
     let mut rows = Vec::new();
     runtime.block_on(async {
         if wanted(Measure::Queue) {
@@ -74,7 +99,13 @@ fn main() -> Result<()> {
             rows.extend(start::measure().await?);
         }
         if wanted(Measure::Requests) {
-            rows.extend(requests::measure(arguments.peer_kubeconfig.as_deref()).await?);
+            rows.extend(requests::measure(peer, arguments.rounds).await?);
+        }
+        if wanted(Measure::Memory) {
+            rows.extend(many::measure_memory(arguments.stored).await?);
+        }
+        if wanted(Measure::Pages) {
+            rows.extend(many::measure_pages(peer, arguments.listed).await?);
         }
         if wanted(Measure::Operator) {
             for objects in &arguments.objects {
@@ -87,5 +118,5 @@ fn main() -> Result<()> {
         rows.extend(generate::measure(arguments.peer_controller_gen.as_deref())?);
     }
     write!(std::io::stdout(), "{}", report::table(&rows))?;
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,166 +1,188 @@
-//! Requests per second over TLS, with many clients, against our server and against another one.
+//! Requests per second over TLS, with many HTTP/2 clients, against our server and against another one.
 
 use std::{
     path::Path,
     time::{Duration, Instant},
 };
 
-use futures::{StreamExt, TryStreamExt, future, stream};
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use futures::future;
 use kube::{
-    Api, Client, Config, ResourceExt,
-    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
+    Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
 };
-use kubewright_apiserver::{ApiServer, listener::ListenOptions};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     Result,
+    cluster::ClusterProcess,
+    connection::{bytes, connect, json, lines},
     queue::per_second,
     report::{Row, Unit},
 };
 
 const CLIENTS: usize = 16;
-const OBJECTS: usize = 4_000;
-const WATCHERS: usize = 16;
+const OBJECTS: usize = 10_000;
+const LISTS_PER_CLIENT: usize = 4;
+const WATCHERS: usize = 100;
 const WATCHED_WRITES: usize = 500;
-const NAMESPACE: &str = "kubewright-bench";
 
-/// Figures of one server, in the order of [`WHAT`].
+/// The name of the other server in the table.
+pub(crate) const PEER: &str = "the server of --peer-kubeconfig";
+
+/// Figures of one server in one round, in the order of [`WHAT`].
 type Figures = [f64; 6];
 
-const WHAT: [(&str, Unit); 6] = [
-    ("create", Unit::PerSecond),
-    ("get", Unit::PerSecond),
-    ("merge patch", Unit::PerSecond),
-    ("server-side apply", Unit::PerSecond),
-    ("list of 4,000", Unit::Milliseconds),
-    ("watch events to 16 watchers", Unit::PerSecond),
-];
+const WHAT: [&str; 6] =
+    ["create", "get", "merge patch", "server-side apply", "list of 10,000", "watch events to 100 watchers"];
 
-pub(crate) async fn measure(peer: Option<&Path>) -> Result<Vec<Row>> {
-    let server = ApiServer::builder().build();
-    let listening = server.listen(ListenOptions::default()).await?;
-    let ours = run(Kubeconfig::from_yaml(&listening.kubeconfig())?).await?;
-    listening.shutdown().await;
+/// Measures both servers in turn, so that what else the machine does meets both.
+pub(crate) async fn measure(peer: Option<&Path>, rounds: usize) -> Result<Vec<Row>> {
     let peer = match peer {
-        Some(path) => Some(run(Kubeconfig::read_from(path)?).await?),
+        Some(path) => Some(peer_config(path).await?),
         None => None,
     };
+    let (mut ours, mut peers) = (Vec::new(), Vec::new());
+    for _ in 0..rounds.max(1) {
+        let cluster = ClusterProcess::start()?;
+        ours.push(run(&cluster.config().await?).await?);
+        drop(cluster);
+        if let Some(peer) = &peer {
+            peers.push(run(peer).await?);
+        }
+    }
+    let column = |rounds: &[Figures], index: usize| rounds.iter().map(|figures| figures[index]).collect();
     Ok(WHAT
         .iter()
         .enumerate()
-        .map(|(index, (what, unit))| {
-            let row = Row::new(format!("TLS, {CLIENTS} clients: {what}"), ours[index], *unit);
-            match peer {
-                Some(figures) => row.beside("the server of --peer-kubeconfig", figures[index]),
-                None => row,
-            }
+        .map(|(index, what)| {
+            let what = format!("TLS, {CLIENTS} HTTP/2 clients: {what}");
+            let row = Row::of_rounds(what, column(&ours, index), Unit::PerSecond);
+            if peers.is_empty() { row } else { row.beside_rounds(PEER, column(&peers, index)) }
         })
         .collect())
 }
 
-async fn run(kubeconfig: Kubeconfig) -> Result<Figures> {
-    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-    // A client keeps its own connections: as many clients, as many connections.
-    let clients: Vec<Client> =
-        (0..CLIENTS).map(|_| Client::try_from(config.clone())).collect::<kube::Result<_>>()?;
-    let namespaces: Api<Namespace> = Api::all(clients[0].clone());
-    namespaces
-        .create(&PostParams::default(), &serde_json::from_value(json!({"metadata": {"name": NAMESPACE}}))?)
-        .await?;
-    let apis: Vec<Api<ConfigMap>> =
-        clients.iter().map(|client| Api::namespaced(client.clone(), NAMESPACE)).collect();
+/// How to reach the server of a kubeconfig.
+pub(crate) async fn peer_config(kubeconfig: &Path) -> Result<Config> {
+    let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
+    Ok(Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?)
+}
 
-    let create = timed(&apis, |api, index| async move {
-        api.create(&PostParams::default(), &config_map(index)).await.map(drop)
+async fn run(config: &Config) -> Result<Figures> {
+    let mut clients = Vec::new();
+    for _ in 0..CLIENTS {
+        clients.push(connect(config).await?);
+    }
+    let maps = create_namespace(&clients[0]).await?;
+    let one = |index: usize| format!("{maps}/{}", name(index));
+
+    let create = timed(&clients, OBJECTS, |client, index| {
+        let path = maps.clone();
+        async move { bytes(&client, "POST", &path, Some(&config_map(index))).await.map(drop) }
     });
     let create = create.await?;
-    let get = timed(&apis, |api, index| async move { api.get(&name(index)).await.map(drop) }).await?;
-    let patch = timed(&apis, |api, index| async move {
-        let patch = Patch::Merge(json!({"data": {"patched": index.to_string()}}));
-        api.patch(&name(index), &PatchParams::default(), &patch).await.map(drop)
+    let get = timed(&clients, OBJECTS, |client, index| {
+        let path = one(index);
+        async move { bytes(&client, "GET", &path, None).await.map(drop) }
+    });
+    let get = get.await?;
+    let patch = timed(&clients, OBJECTS, |client, index| {
+        let (path, patch) = (one(index), json!({"data": {"patched": index.to_string()}}));
+        async move { bytes(&client, "PATCH", &path, Some(&patch)).await.map(drop) }
     });
     let patch = patch.await?;
-    let apply = timed(&apis, |api, index| async move {
+    let apply = timed(&clients, OBJECTS, |client, index| {
+        let path = format!("{}?fieldManager=bench", one(index));
         let patch = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"applied": index.to_string()}});
-        api.patch(&name(index), &PatchParams::apply("bench"), &Patch::Apply(patch)).await.map(drop)
+        async move { bytes(&client, "PATCH", &path, Some(&patch)).await.map(drop) }
     });
     let apply = apply.await?;
-
-    let started = Instant::now();
-    let listed = apis[0].list(&ListParams::default()).await?;
-    let list = started.elapsed().as_secs_f64() * 1e3;
-    if listed.items.len() < OBJECTS {
-        return Err(format!("listed {} of {OBJECTS}", listed.items.len()).into());
-    }
-    let watch = watch_fan_out(&apis, listed.metadata.resource_version.as_deref().unwrap_or("0")).await?;
-    namespaces.delete(NAMESPACE, &DeleteParams::background()).await?;
+    let list = timed(&clients, CLIENTS * LISTS_PER_CLIENT, |client, _| {
+        let path = maps.clone();
+        async move {
+            let length = bytes(&client, "GET", &path, None).await?;
+            let is_whole = length > OBJECTS * config_map(0).to_string().len();
+            if is_whole { Ok(()) } else { Err(format!("the list has {length} bytes").into()) }
+        }
+    });
+    let list = list.await?;
+    let watch = watch_fan_out(&clients, &maps).await?;
     Ok([create, get, patch, apply, list, watch])
 }
 
-/// Calls per second when every client works through its share of the objects, one call at a time.
-async fn timed<F, Fut>(apis: &[Api<ConfigMap>], call: F) -> Result<f64>
+/// Calls per second when every client works through its share of them, one call at a time.
+async fn timed<F, Fut>(clients: &[Client], calls: usize, call: F) -> Result<f64>
 where
-    F: Fn(Api<ConfigMap>, usize) -> Fut + Clone + Send + 'static,
-    Fut: Future<Output = kube::Result<()>> + Send,
+    F: Fn(Client, usize) -> Fut,
+    Fut: Future<Output = Result<()>> + Send + 'static,
 {
     let started = Instant::now();
-    let shares = apis.iter().cloned().enumerate().map(|(share, api)| {
-        let call = call.clone();
+    let shares = clients.iter().enumerate().map(|(share, client)| {
+        let calls: Vec<Fut> =
+            (share..calls).step_by(clients.len()).map(|index| call(client.clone(), index)).collect();
         tokio::spawn(async move {
-            for index in (share..OBJECTS).step_by(CLIENTS) {
-                call(api.clone(), index).await?;
+            for call in calls {
+                call.await?;
             }
-            Ok::<(), kube::Error>(())
+            Result::Ok(())
         })
     });
     for share in future::join_all(shares).await {
         share??;
     }
-    Ok(per_second(OBJECTS, started.elapsed()))
+    Ok(per_second(calls, started.elapsed()))
 }
 
-/// Events per second that arrive at all watchers together while one client writes.
-async fn watch_fan_out(apis: &[Api<ConfigMap>], version: &str) -> Result<f64> {
-    let mut watches = Vec::new();
-    for api in apis.iter().cycle().take(WATCHERS) {
-        watches.push(api.watch(&WatchParams::default().timeout(120), version).await?.boxed());
-    }
-    let started = Instant::now();
-    let writes = async {
-        stream::iter(0..WATCHED_WRITES)
-            .map(Ok::<usize, kube::Error>)
-            .try_for_each_concurrent(CLIENTS, |index| async move {
-                let patch = Patch::Merge(json!({"data": {"watched": index.to_string()}}));
-                apis[index % CLIENTS].patch(&name(index), &PatchParams::default(), &patch).await.map(drop)
+/// Events per second that arrive at all watchers together while all clients write.
+async fn watch_fan_out(clients: &[Client], maps: &str) -> Result<f64> {
+    let list = json(&clients[0], "GET", &format!("{maps}?limit=1"), None).await?;
+    let version = list["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+    let path = format!("{maps}?watch=true&resourceVersion={version}&timeoutSeconds=120");
+    let (open, mut wait) = tokio::sync::mpsc::unbounded_channel();
+    let reads = clients.iter().cycle().take(WATCHERS).cloned().map(|client| {
+        let (path, open) = (path.clone(), open.clone());
+        tokio::spawn(async move {
+            lines(&client, &path, WATCHED_WRITES, || {
+                // Who waits for it ends no sooner.
+                let _ = open.send(());
             })
             .await
-    };
-    let reads = future::try_join_all(watches.into_iter().map(|mut watch| async move {
-        let mut seen = 0;
-        while seen < WATCHED_WRITES {
-            match watch.try_next().await? {
-                Some(WatchEvent::Modified(object)) if object.name_any().starts_with("bench-") => seen += 1,
-                Some(_) => {}
-                None => break,
-            }
-        }
-        Ok::<usize, kube::Error>(seen)
-    }));
-    let ((), seen) =
-        tokio::time::timeout(Duration::from_secs(120), future::try_join(writes, reads)).await??;
-    Ok(per_second(seen.iter().sum(), started.elapsed()))
+        })
+    });
+    let reads: Vec<_> = reads.collect();
+    for _ in 0..WATCHERS {
+        wait.recv().await.ok_or("a watch was not opened")?;
+    }
+    let started = Instant::now();
+    let writes = timed(clients, WATCHED_WRITES, |client, index| {
+        let (path, patch) =
+            (format!("{maps}/{}", name(index)), json!({"data": {"watched": index.to_string()}}));
+        async move { bytes(&client, "PATCH", &path, Some(&patch)).await.map(drop) }
+    });
+    writes.await?;
+    for read in tokio::time::timeout(Duration::from_secs(120), future::join_all(reads)).await? {
+        read??;
+    }
+    Ok(per_second(WATCHERS * WATCHED_WRITES, started.elapsed()))
 }
 
-fn name(index: usize) -> String {
+/// Makes a namespace with a new name, and gives the path of its ConfigMaps.
+pub(crate) async fn create_namespace(client: &Client) -> Result<String> {
+    let namespace = json!({"metadata": {"generateName": "kubewright-bench-"}});
+    let created = json(client, "POST", "/api/v1/namespaces", Some(&namespace)).await?;
+    let name = created["metadata"]["name"].as_str().unwrap_or_default();
+    Ok(format!("/api/v1/namespaces/{name}/configmaps"))
+}
+
+pub(crate) fn name(index: usize) -> String {
     format!("bench-{index}")
 }
 
-fn config_map(index: usize) -> ConfigMap {
-    let mut object = ConfigMap::default();
-    object.metadata.name = Some(name(index));
-    object.data = Some([("key".to_owned(), "value ".repeat(40))].into());
-    object
+pub(crate) fn config_map(index: usize) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name(index)},
+        "data": {"key": "value ".repeat(40)},
+    })
 }
