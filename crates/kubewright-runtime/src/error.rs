@@ -48,6 +48,16 @@ pub enum Error {
         running: Vec<String>,
     },
 
+    /// The lease of the leader was lost. The leader work has been stopped; let the process end and stand for election
+    /// anew, as it does when `main` returns the error and the kubelet restarts it.
+    #[error("leader election lost: the lease {lease}: {reason}")]
+    LeaderElectionLost {
+        /// The lease, as `namespace/name`.
+        lease: String,
+        /// How it came.
+        reason: String,
+    },
+
     /// Something of the manager ended with an error, which ends the manager.
     #[error("{name} failed: {source}")]
     Runnable {

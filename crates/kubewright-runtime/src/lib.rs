@@ -7,7 +7,7 @@
 //! An object's way through it is the order in which to read the folders: a watch fills the [`cache`], its events
 //! pass the [`predicate`]s and [`handler`]s of a [`controller`] into the work [`queue`], a worker hands the
 //! [`Request`] to the [`Reconciler`], which writes through the [`client`]. The [`manager`] owns all of it, with its
-//! [`metrics`], probes ([`health`]) and [`events`].
+//! [`metrics`], probes ([`health`]) and [`events`], and the [`election`] of the replica that acts.
 //!
 //! [`conditions`], [`finalizers`] and [`owner_references`] are small: what a reconciler does to objects. [`crds`] makes
 //! the definitions of an operator's kinds.
@@ -21,6 +21,7 @@ pub mod client;
 pub mod conditions;
 pub mod controller;
 pub mod crds;
+pub mod election;
 mod error;
 pub mod event;
 pub mod events;

@@ -337,6 +337,7 @@ impl<'a> Controller<'a> {
             worker,
             &self.context.metrics,
             self.context.random.fork(),
+            self.context.leadership,
         );
         self.host.add_controller(runnable)
     }

@@ -18,7 +18,8 @@ pub struct ControllerConfig {
     pub reconcile_timeout: Option<Duration>,
     /// How long running reconciliations may take after the controller is told to stop. The default is 30 s.
     pub drain_timeout: Duration,
-    /// Whether the controller runs on the leader alone. The default is true.
+    /// Whether the controller reconciles on the leader alone; on the others it stands by with a filled queue. The
+    /// default is true.
     pub needs_leader_election: bool,
     /// How long a failed request waits. The default is 5 ms, doubling up to 1000 s.
     pub rate_limiter: RateLimiter,

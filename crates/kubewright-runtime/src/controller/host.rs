@@ -2,7 +2,7 @@ use kubewright_manifests::crd::CrdBuilder;
 use kubewright_world::Random;
 
 use super::{ControllerConfig, ControllerRunnable};
-use crate::{Result, cache::Cache, metrics::Metrics};
+use crate::{Result, cache::Cache, election::Leadership, metrics::Metrics};
 
 /// What a controller takes from its manager.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub struct ControllerContext {
     pub metrics: Metrics,
     /// What it does unless the builder says otherwise.
     pub config: ControllerConfig,
+    /// Whether it may reconcile, if it needs leader election.
+    pub leadership: Leadership,
 }
 
 /// Runs controllers: the manager, or a test that needs less.
@@ -23,7 +25,8 @@ pub trait ControllerHost {
     /// What the controller is built from.
     fn controller_context(&self) -> ControllerContext;
 
-    /// Takes a finished controller, to run it once the host runs and, if the controller needs it, leads.
+    /// Takes a finished controller, to run it once the host runs. One that needs leader election waits for it
+    /// itself, with its queue filled.
     ///
     /// # Errors
     ///
@@ -38,10 +41,18 @@ pub trait ControllerHost {
 }
 
 impl ControllerContext {
-    /// A context with the default configuration.
+    /// A context with the default configuration, without leader election.
     #[must_use]
     pub fn new(cache: Cache, random: Random, metrics: Metrics) -> Self {
-        Self { cache, random, metrics, config: ControllerConfig::default() }
+        let leadership = Leadership::without_election();
+        Self { cache, random, metrics, config: ControllerConfig::default(), leadership }
+    }
+
+    /// The same for a process that stands for election.
+    #[must_use]
+    pub fn with_leadership(mut self, leadership: Leadership) -> Self {
+        self.leadership = leadership;
+        self
     }
 
     /// The same with another configuration.

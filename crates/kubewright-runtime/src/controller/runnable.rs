@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use futures::future::try_join_all;
+use futures::{FutureExt, future::try_join_all};
 use kubewright_world::Random;
 use tokio::{
     task::JoinSet,
@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::{ControllerConfig, worker::Worker};
 use crate::{
     Error, Request, Result,
+    election::Leadership,
     handler::RequestQueue,
     metrics::{InProgress, Metrics},
     queue::WorkQueue,
@@ -24,6 +25,7 @@ pub struct ControllerRunnable {
     sources: Vec<Box<dyn Source>>,
     worker: Worker,
     queue: RequestQueue,
+    leadership: Leadership,
 }
 
 impl ControllerRunnable {
@@ -34,6 +36,7 @@ impl ControllerRunnable {
         worker: Worker,
         metrics: &Metrics,
         random: Random,
+        leadership: Leadership,
     ) -> Self {
         let queue_metrics = metrics.work_queue(&name);
         let queue =
@@ -44,7 +47,9 @@ impl ControllerRunnable {
             Some(InProgress { unfinished: stats.unfinished, longest: stats.longest })
         });
         worker.metrics().set_max_concurrent_reconciles(config.max_concurrent_reconciles);
-        Self { name, config, sources, worker, queue }
+        let leadership =
+            if config.needs_leader_election { leadership } else { Leadership::without_election() };
+        Self { name, config, sources, worker, queue, leadership }
     }
 
     /// The name in logs and metrics.
@@ -53,7 +58,7 @@ impl ControllerRunnable {
         &self.name
     }
 
-    /// Whether it is to run on the leader alone.
+    /// Whether it is to reconcile on the leader alone.
     #[must_use]
     pub fn needs_leader_election(&self) -> bool {
         self.config.needs_leader_election
@@ -62,7 +67,8 @@ impl ControllerRunnable {
     /// Runs until `stop`, and then until the running reconciliations have ended. The cache must have been
     /// started.
     ///
-    /// Nothing is reconciled before every source has delivered what was there at the start. After the stop,
+    /// Nothing is reconciled before every source has delivered what was there at the start and, if the controller needs
+    /// it, the process was elected: until then it stands by with a filled queue. After the stop,
     /// requests that wait are dropped: whoever runs next begins with everything anyway. Dropping the future
     /// cancels the running reconciliations.
     ///
@@ -71,7 +77,7 @@ impl ControllerRunnable {
     /// The error of a source that does not become ready, as a cache that does not sync in time, or
     /// [`Error::GracePeriod`] if a reconciliation did not end in time after the stop.
     pub async fn run(self, stop: CancellationToken) -> Result<()> {
-        let Self { name, config, sources, worker, queue } = self;
+        let Self { name, config, sources, worker, queue, leadership } = self;
         tracing::info!(controller = name, "Starting Controller");
         let timeout = config.cache_sync_timeout;
         let starts = sources.into_iter().map(|source| source.start(queue.clone(), timeout));
@@ -81,9 +87,14 @@ impl ControllerRunnable {
             () = stop.cancelled() => return Ok(()),
             guards = try_join_all(starts) => guards?,
         };
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => return Ok(()),
+            () = leadership.elected() => {}
+        }
         tracing::info!(controller = name, workers = config.max_concurrent_reconciles, "Starting workers");
-        let mut running =
-            Running { worker: Arc::new(worker), queue, tasks: JoinSet::new(), keys: BTreeMap::new() };
+        let (worker, tasks, keys) = (Arc::new(worker), JoinSet::new(), BTreeMap::new());
+        let mut running = Running { worker, queue, leadership, tasks, keys };
         running.until(&stop, config.max_concurrent_reconciles).await;
         drop(guards);
         tracing::info!(controller = name, "Shutdown signal received, waiting for all workers to finish");
@@ -106,6 +117,7 @@ impl fmt::Debug for ControllerRunnable {
 struct Running {
     worker: Arc<Worker>,
     queue: RequestQueue,
+    leadership: Leadership,
     tasks: JoinSet<()>,
     keys: BTreeMap<tokio::task::Id, Request>,
 }
@@ -122,7 +134,8 @@ impl Running {
                     let Some(work) = work else { return };
                     let (worker, queue) = (self.worker.clone(), self.queue.clone());
                     let request = work.key().clone();
-                    let task = self.tasks.spawn(async move { worker.process(work, &queue).await });
+                    let reconciliation = async move { worker.process(work, &queue).await };
+                    let task = self.tasks.spawn(self.leadership.while_leading(reconciliation).map(drop));
                     self.keys.insert(task.id(), request);
                 }
             }

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Group, Options, Runnable,
+    GracePeriod, Group, Options, Runnable,
     connect::{connect, find_cluster, nowhere},
     http_server::HttpServer,
     lifecycle::Lifecycle,
@@ -29,6 +29,7 @@ use crate::{
     client::Client,
     controller::{ControllerConfig, ControllerContext, ControllerHost, ControllerRunnable},
     crds::{Crds, CustomKind},
+    election::{Elector, Leadership},
     events::{Broadcaster, EventType, Recorder},
     health::{CheckResult, HealthChecks},
     logging,
@@ -37,6 +38,9 @@ use crate::{
 
 /// The controller that the cache's own events name.
 const CACHE_REPORTER: &str = "cache";
+
+/// The controller that the events of the leader election name.
+const ELECTION_REPORTER: &str = "leader-election";
 
 /// Owns what the controllers of a process share, and runs them: the connection to the cluster, the cache, the
 /// metrics, the event recorder, the probe and metrics servers. Clones are the same manager.
@@ -76,6 +80,9 @@ struct Inner {
     /// The names of the controllers, which are label values of their metrics.
     names: Mutex<BTreeSet<String>>,
     lifecycle: Lifecycle,
+    leadership: Leadership,
+    /// Until it is started; `None` without leader election.
+    elector: Mutex<Option<Elector>>,
     failures: Mutex<Option<mpsc::UnboundedReceiver<Error>>>,
 }
 
@@ -157,13 +164,19 @@ impl Manager {
         &self.inner.random
     }
 
+    /// Whether this process is the one that acts: after its election, or from the start if it stands for none.
+    #[must_use]
+    pub fn leadership(&self) -> &Leadership {
+        &self.inner.leadership
+    }
+
     /// The options that it was made with.
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.inner.options
     }
 
-    /// Adds something to run, under a name for logs and errors. If the manager runs, it starts at once.
+    /// Adds something to run, under a name for logs and errors. If its [group](Group) runs, it starts at once.
     ///
     /// # Errors
     ///
@@ -181,8 +194,8 @@ impl Manager {
         self.inner.healthz.add(name, check);
     }
 
-    /// Adds a check to `/readyz`, besides those of the manager: one for each watch, and that it is not
-    /// stopping.
+    /// Adds a check to `/readyz`, besides those of the manager: one for each watch, that it is not stopping and, with
+    /// leader election, that the API server answers about the lease. A replica that stands by is ready.
     pub fn add_readyz_check(
         &self,
         name: impl Into<String>,
@@ -218,9 +231,13 @@ impl Manager {
     /// replica, the controllers. A controller waits for the watches that it needs itself, so that one kind that
     /// cannot be watched does not hold up the others.
     ///
+    /// With [leader election](crate::election), controllers fill their queues and wait; they reconcile, and what else
+    /// belongs to the [elected](Group::Elected) runs, once this process is the leader. When the lease is lost, their work
+    /// is cut off before another replica may begin, and this returns [`Error::LeaderElectionLost`].
+    ///
     /// At the end, within the [grace period](Options::graceful_shutdown_timeout): readiness fails, no new
-    /// reconciliation begins and running ones end, then the watches end, then webhooks and servers, and
-    /// the last events are written.
+    /// reconciliation begins and running ones end, then the watches end, then webhooks and servers, the lease is given
+    /// up, and the last events are written.
     ///
     /// If the options ask for it (`my-operator crd`), it prints the definitions of the registered custom
     /// resources instead, and returns: an error if something is wrong with them.
@@ -255,8 +272,18 @@ impl Manager {
         inner.lifecycle.start(Group::Servers);
         inner.lifecycle.start(Group::Webhooks);
         inner.cache.start(&inner.lifecycle.stop_token(Group::Caches));
-        for group in [Group::Caches, Group::Always, Group::Elected] {
-            inner.lifecycle.start(group);
+        inner.lifecycle.start(Group::Caches);
+        inner.lifecycle.start(Group::Always);
+        let elector = inner.elector.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let election = elector.map(|elector| {
+            inner.lifecycle.stand_by();
+            let failures = inner.lifecycle.failures();
+            elector.start(move |lost| {
+                let _ = failures.send(lost);
+            })
+        });
+        if election.is_none() {
+            inner.lifecycle.start(Group::Elected);
         }
         tracing::info!(name = inner.options.name, "started");
 
@@ -264,13 +291,20 @@ impl Manager {
             biased;
             () = stop.cancelled() => None,
             failure = failures.recv() => failure,
+            () = inner.start_elected(), if election.is_some() => None,
         };
         if let Some(error) = &failure {
             tracing::error!(%error, "stopping");
         }
         inner.stopping.store(true, Ordering::Relaxed);
-        let grace = inner.options.graceful_shutdown_timeout;
-        let end = inner.lifecycle.stop(grace, &inner.cache, events.finish()).await;
+        let finish = async {
+            // The lease goes when the leader work has ended, and not at all if that could not be seen.
+            if let Some(election) = election {
+                election.resign().await;
+            }
+            events.finish().await;
+        };
+        let end = inner.lifecycle.stop(inner.grace(failure.as_ref()), &inner.cache, finish).await;
         while let Ok(error) = failures.try_recv() {
             tracing::error!(%error, "failed while stopping");
         }
@@ -286,6 +320,7 @@ impl ControllerHost for Manager {
         let inner = &self.inner;
         ControllerContext::new(inner.cache.clone(), inner.random.fork(), inner.metrics.clone())
             .with_config(inner.controllers.clone())
+            .with_leadership(inner.leadership.clone())
     }
 
     fn add_controller(&self, controller: ControllerRunnable) -> Result<()> {
@@ -296,7 +331,7 @@ impl ControllerHost for Manager {
                  `.named(..)`"
             )));
         }
-        self.add(format!("controller {name}"), controller)
+        self.inner.lifecycle.add(BoxedRunnable::controller(controller))
     }
 
     fn register_crd(&self, definition: CrdBuilder) {
@@ -307,6 +342,29 @@ impl ControllerHost for Manager {
 impl fmt::Debug for Manager {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Manager").field("name", &self.inner.options.name).finish_non_exhaustive()
+    }
+}
+
+// === impl Inner ===
+
+impl Inner {
+    /// Starts the group of the elected when it is time. Does not end.
+    async fn start_elected(&self) {
+        self.leadership.elected().await;
+        self.lifecycle.start(Group::Elected);
+        std::future::pending::<()>().await;
+    }
+
+    /// How long to wait for what runs, if this is why it is to end.
+    fn grace(&self, failure: Option<&Error>) -> GracePeriod {
+        let grace = self.options.graceful_shutdown_timeout;
+        let Some(Error::LeaderElectionLost { .. }) = failure else { return grace };
+        // Leader work that does not come to an await point could go on into the next leader's term.
+        let margin = self.options.leader_election.margin();
+        match grace {
+            GracePeriod::AtMost(limit) => GracePeriod::AtMost(limit.min(margin)),
+            GracePeriod::Forever => GracePeriod::AtMost(margin),
+        }
     }
 }
 
@@ -371,12 +429,28 @@ impl ManagerBuilder {
             .random(random.fork())
             .metrics(metrics.clone())
             .namespaces(options.namespaces.iter().filter(|namespace| !namespace.is_empty()).cloned());
+        let namespace = kube.default_namespace().to_owned();
         let cache = Cache::new(kube.clone(), cache_options);
         let client = Client::new(kube, options.name.as_str()).with_cache(cache.clone());
         let events = Broadcaster::new(client.clone(), clock.clone(), random.fork(), metrics.events());
         // Set once, here.
         let _ = undecodable.set(events.recorder(CACHE_REPORTER, &options.instance));
-        let (lifecycle, failures) = Lifecycle::new();
+        let elector = match options.leader_election.enabled && options.mode == Mode::Run {
+            true => {
+                // A name that no other process has, and that says where this one runs.
+                let identity = format!("{}_{}", options.instance, random.uid());
+                let settings = options.leader_election.settings(&options.name, &namespace, identity)?;
+                let recorder = events.recorder(ELECTION_REPORTER, &options.instance);
+                let measures = metrics.leader_election(&settings.name);
+                Some(Elector::new(settings, &client, clock.clone(), random.fork(), recorder, measures))
+            }
+            false => None,
+        };
+        let leadership = match &elector {
+            Some(elector) => elector.leadership().clone(),
+            None => Leadership::without_election(),
+        };
+        let (lifecycle, failures) = Lifecycle::new(leadership.clone());
         let stopping = Arc::new(AtomicBool::new(false));
         let (healthz, readyz) = (HealthChecks::new(), HealthChecks::new());
         readyz.add("shutdown", {
@@ -386,6 +460,9 @@ impl ManagerBuilder {
                 false => Ok(()),
             }
         });
+        if let Some(elector) = &elector {
+            readyz.add("leader-election", elector.check());
+        }
         readyz.add_many({
             let cache = cache.clone();
             move || cache.watches().iter().map(watch_check).collect()
@@ -416,6 +493,8 @@ impl ManagerBuilder {
             controllers,
             names: Mutex::default(),
             lifecycle,
+            leadership,
+            elector: Mutex::new(elector),
             failures: Mutex::new(Some(failures)),
         };
         Ok(Manager { inner: Arc::new(inner) })

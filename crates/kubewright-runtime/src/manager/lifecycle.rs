@@ -17,7 +17,7 @@ use super::{
     options::GracePeriod,
     runnable::{BoxedRunnable, Group},
 };
-use crate::{Error, Result, cache::Cache};
+use crate::{Error, Result, cache::Cache, election::Leadership};
 
 /// What was added to a manager, and what of it runs.
 pub(super) struct Lifecycle {
@@ -36,6 +36,9 @@ struct State {
     running: Arc<Mutex<BTreeMap<u64, Running>>>,
     next: u64,
     all: CancellationToken,
+    /// Whether the group of the elected was started, and not only what stands by in it.
+    elected: bool,
+    leadership: Leadership,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +65,8 @@ const STOP_ORDER: [Group; 5] =
 // === impl Lifecycle ===
 
 impl Lifecycle {
-    /// A lifecycle, and the failures of what runs in it.
-    pub(super) fn new() -> (Self, mpsc::UnboundedReceiver<Error>) {
+    /// A lifecycle, and the failures of what runs in it. The end of the leadership is that of the group of the elected.
+    pub(super) fn new(leadership: Leadership) -> (Self, mpsc::UnboundedReceiver<Error>) {
         let (failures, receiver) = mpsc::unbounded_channel();
         let all = CancellationToken::new();
         let state = State {
@@ -73,6 +76,8 @@ impl Lifecycle {
             running: Arc::default(),
             next: 0,
             all: all.clone(),
+            elected: false,
+            leadership,
         };
         (Self { all, state: Mutex::new(state), failures }, receiver)
     }
@@ -83,7 +88,7 @@ impl Lifecycle {
         if state.phase == Phase::Stopped {
             return Err(Error::setup(format!("cannot add {}: the manager is stopped", runnable.name)));
         }
-        if state.groups.contains_key(&runnable.group) {
+        if state.runs(&runnable) {
             state.spawn(runnable, &self.failures);
         } else {
             state.waiting.push(runnable);
@@ -103,17 +108,33 @@ impl Lifecycle {
 
     /// Starts what was added to a group.
     pub(super) fn start(&self, group: Group) {
+        self.lock().elected |= group == Group::Elected;
+        self.start_waiting(group);
+    }
+
+    /// Starts what is to stand by until the election.
+    pub(super) fn stand_by(&self) {
+        self.start_waiting(Group::Elected);
+    }
+
+    fn start_waiting(&self, group: Group) {
         let mut state = self.lock();
         if state.phase != Phase::Running {
             return;
         }
         state.group(group);
-        let (now, later) = std::mem::take(&mut state.waiting).into_iter().partition(|it| it.group == group);
+        let waiting = std::mem::take(&mut state.waiting);
+        let (now, later) = waiting.into_iter().partition(|runnable| state.runs(runnable));
         state.waiting = later;
         let now: Vec<BoxedRunnable> = now;
         for runnable in now {
             state.spawn(runnable, &self.failures);
         }
+    }
+
+    /// Reports a failure that ends the manager.
+    pub(super) fn failures(&self) -> mpsc::UnboundedSender<Error> {
+        self.failures.clone()
     }
 
     /// The token that stops a group which runs.
@@ -186,8 +207,18 @@ impl State {
         self.groups.entry(group).or_insert_with(new)
     }
 
+    /// Whether what is added now is started now.
+    fn runs(&self, runnable: &BoxedRunnable) -> bool {
+        self.groups.contains_key(&runnable.group)
+            && (runnable.group != Group::Elected || self.elected || runnable.stands_by)
+    }
+
     fn spawn(&mut self, runnable: BoxedRunnable, failures: &mpsc::UnboundedSender<Error>) {
-        let BoxedRunnable { name, group, run } = runnable;
+        let BoxedRunnable { name, group, run, .. } = runnable;
+        let leadership = match group {
+            Group::Elected => self.leadership.clone(),
+            _ => Leadership::without_election(),
+        };
         let group = self.group(group);
         let (stop, tasks) = (group.stop.clone(), group.tasks.clone());
         let (id, failures, running) = (self.next, failures.clone(), self.running.clone());
@@ -198,8 +229,11 @@ impl State {
         let task = tasks.spawn(async move {
             tracing::debug!(runnable = title, "started");
             // Made inside of the guard: the closure itself may panic.
-            let outcome = AssertUnwindSafe(async { run(stop).await }).catch_unwind().await;
-            let outcome = outcome.unwrap_or_else(|panic| Err(Error::other(panic_message(&*panic))));
+            let outcome = leadership.while_leading(async { run(stop).await });
+            let outcome = AssertUnwindSafe(outcome).catch_unwind().await;
+            // A lost lease is no failure of what it cuts off.
+            let outcome = outcome.unwrap_or_else(|panic| Some(Err(Error::other(panic_message(&*panic)))));
+            let outcome = outcome.unwrap_or(Ok(()));
             lock(&running).remove(&id);
             match outcome {
                 Ok(()) => tracing::debug!(runnable = title, "ended"),

@@ -3,6 +3,7 @@ use std::{ffi::OsString, path::PathBuf, str::FromStr, time::Duration};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::{BindAddress, crd_command::CrdCommand};
+use crate::election::LeaderElectionOptions;
 
 /// The settings of a manager, which are the flags of an operator's binary.
 ///
@@ -56,6 +57,10 @@ pub struct Options {
         allow_hyphen_values = true
     )]
     pub graceful_shutdown_timeout: GracePeriod,
+
+    /// How replicas elect the one that runs the controllers.
+    #[command(flatten)]
+    pub leader_election: LeaderElectionOptions,
 
     /// What to log: a level (error, warn, info, debug, trace), or directives as info,kube_client=debug.
     #[arg(long, env = "RUST_LOG", value_name = "FILTER", default_value = "info")]
@@ -144,7 +149,7 @@ impl Options {
     }
 }
 
-/// Listens nowhere, watches all namespaces, and waits 30 s at the end.
+/// Listens nowhere, watches all namespaces, stands for no election, and waits 30 s at the end.
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -153,6 +158,7 @@ impl Default for Options {
             kubeconfig: None,
             namespaces: Vec::new(),
             graceful_shutdown_timeout: GracePeriod::default(),
+            leader_election: LeaderElectionOptions::default(),
             log_level: "info".to_owned(),
             log_format: LogFormat::default(),
             name: "kubewright".to_owned(),
@@ -213,7 +219,9 @@ mod tests {
             "--graceful-shutdown-timeout=-1s",
             "--namespace=a,b",
             "--log-format=json",
+            "--leader-elect",
         ]);
+        assert!(options.leader_election.enabled);
         assert_eq!(options.metrics_bind_address.to_string(), ":8443");
         assert!(options.health_probe_bind_address.is_disabled());
         assert_eq!(options.graceful_shutdown_timeout, GracePeriod::Forever);

@@ -75,6 +75,10 @@ pub enum Group {
     /// What runs in every replica of the operator.
     Always,
     /// What runs in the elected replica only, as controllers do. The default.
+    ///
+    /// It is started when the replica is elected, or with the manager if there is no
+    /// [leader election](crate::election). When the lease is lost it is not asked to stop but dropped, at its next
+    /// await point, so that it does nothing more when another replica begins.
     Elected,
 }
 
@@ -82,6 +86,8 @@ pub enum Group {
 pub(super) struct BoxedRunnable {
     pub(super) name: String,
     pub(super) group: Group,
+    /// Whether it is started before the election, and waits for that itself.
+    pub(super) stands_by: bool,
     pub(super) run: Box<dyn FnOnce(CancellationToken) -> BoxRun + Send>,
 }
 
@@ -92,7 +98,13 @@ pub(super) type BoxRun = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 impl BoxedRunnable {
     pub(super) fn new(name: String, runnable: impl Runnable) -> Self {
         let group = runnable.group();
-        Self { name, group, run: Box::new(|stop| Box::pin(runnable.run(stop))) }
+        Self { name, group, stands_by: false, run: Box::new(|stop| Box::pin(runnable.run(stop))) }
+    }
+
+    /// A controller, which fills its queue while it waits for the election.
+    pub(super) fn controller(controller: ControllerRunnable) -> Self {
+        let name = format!("controller {}", controller.name());
+        Self { stands_by: true, ..Self::new(name, controller) }
     }
 }
 

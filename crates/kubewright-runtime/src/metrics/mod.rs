@@ -7,6 +7,7 @@
 //! Start reading at `registry.rs`; `text.rs` is the scrape.
 
 mod controller;
+mod election;
 mod events;
 mod process;
 mod queue;
@@ -16,6 +17,7 @@ mod text;
 mod watch;
 
 pub use controller::{ActiveWorker, ControllerMetrics, Outcome};
+pub use election::LeaderElectionMetrics;
 pub use events::EventMetrics;
 pub use queue::{InProgress, WorkQueueMetrics};
 pub use registry::Metrics;

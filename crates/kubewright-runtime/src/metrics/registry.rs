@@ -14,8 +14,8 @@ use prometheus_client::{
 };
 
 use super::{
-    ControllerMetrics, EventMetrics, RequestMetrics, WatchLabels, WatchMetrics, WorkQueueMetrics,
-    process::Process, text,
+    ControllerMetrics, EventMetrics, LeaderElectionMetrics, RequestMetrics, WatchLabels, WatchMetrics,
+    WorkQueueMetrics, process::Process, text,
 };
 
 /// Label names and values, in the order of the names.
@@ -73,6 +73,8 @@ pub(super) struct Families {
     pub(super) watch_failing: Gauges<5>,
     pub(super) watch_undecodable: Counters<5>,
 
+    pub(super) master_status: Gauges<1>,
+
     pub(super) events_recorded: Counters<1>,
     pub(super) events_dropped: Counters<0>,
     pub(super) events_failed: Counters<0>,
@@ -112,6 +114,12 @@ impl Metrics {
     #[must_use]
     pub fn requests(&self, host: impl Into<String>) -> RequestMetrics {
         RequestMetrics::new(self.clone(), host.into())
+    }
+
+    /// The handle for a candidate for the lease called `lease`, which does not lead yet.
+    #[must_use]
+    pub fn leader_election(&self, lease: &str) -> LeaderElectionMetrics {
+        LeaderElectionMetrics::new(&self.shared.families, lease)
     }
 
     /// The handle for the event recorder.
@@ -196,6 +204,7 @@ impl Families {
             watch_restarts: Family::default(),
             watch_failing: Family::default(),
             watch_undecodable: Family::default(),
+            master_status: Family::default(),
             events_recorded: Family::default(),
             events_dropped: Family::default(),
             events_failed: Family::default(),
@@ -275,6 +284,11 @@ impl Families {
             "rest_client_requests",
             "Number of HTTP requests, partitioned by status code, method, and host",
             f.requests.clone(),
+        );
+        r.register(
+            "leader_election_master_status",
+            "1 while this process leads by the lease of that name, 0 while it stands by; group by name",
+            f.master_status.clone(),
         );
         r.register(
             "kubewright_watch_objects",

@@ -1,0 +1,32 @@
+//! Which of an operator's replicas acts: leader election on a `Lease`, by client-go's rules.
+//!
+//! * [`LeaderElectionOptions`] are the flags: `--leader-elect`, the name of the lease, the three durations.
+//! * The elector (`elector.rs`) campaigns, renews and resigns; `lease.rs` is what it does to the `Lease`.
+//! * [`Leadership`] is what everything else sees of it: who waits for the election, whom the end of it stops, and the
+//!   [`FencingToken`] of the term.
+//!
+//! What keeps two replicas from acting at once:
+//!
+//! 1. Every write of the lease names the version that it replaces, so of two candidates one wins.
+//! 2. A candidate waits the lease duration (15 s) from the moment at which **it saw** the lease change. It never
+//!    compares the holder's clock with its own, so clocks may be wrong by any amount, as long as they run at about the
+//!    same rate.
+//! 3. The leader acts until the renew deadline (10 s) from the moment at which it **sent** its last successful renewal.
+//!    That moment is on a monotonic clock, and is looked at whenever leader work is about to run, not only by a
+//!    timer: a process that was stopped for a minute does not do one more step when it goes on.
+//! 4. The lease is given up after the leader work has ended, and only if the lease that was just read names this
+//!    process.
+//!
+//! What is left is a request that was on its way to the API server when the term ended, and work that does not come
+//! to an await point between the renew deadline and the end of the lease. A write that must not come late carries
+//! the fencing token.
+
+mod elector;
+mod leadership;
+mod lease;
+mod options;
+
+pub(crate) use elector::Elector;
+pub use leadership::{FencingToken, Leadership};
+pub use options::LeaderElectionOptions;
+pub(crate) use options::Settings;
