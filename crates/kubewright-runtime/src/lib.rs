@@ -17,6 +17,7 @@
 
 mod action;
 pub mod cache;
+mod certificates;
 pub mod client;
 pub mod conditions;
 pub mod controller;

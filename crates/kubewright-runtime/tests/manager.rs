@@ -1,5 +1,9 @@
 //! The manager: order of start and stop, failures, the probe and metrics servers.
 
+mod manager {
+    pub(crate) mod secure_metrics;
+}
+
 use std::{
     sync::{Arc, Mutex},
     time::Duration,
@@ -12,7 +16,10 @@ use kubewright_runtime::{
     Error, Result,
     manager::{GracePeriod, Group, Manager, Options, Runnable},
 };
-use tokio::sync::oneshot;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::oneshot,
+};
 use tokio_util::sync::CancellationToken;
 
 /// A connection to nothing.
@@ -193,6 +200,7 @@ async fn probes_and_metrics_are_served() {
         "operator".to_owned(),
         format!("--health-probe-bind-address=127.0.0.1:{port}"),
         format!("--metrics-bind-address=127.0.0.1:{metrics_port}"),
+        "--metrics-secure=false".to_owned(),
     ];
     let manager = manager(Options::from_command_line(flags).expect("valid flags"));
     manager.add_readyz_check("database", || Err("connection refused".to_owned()));
@@ -234,10 +242,17 @@ fn free_port() -> u16 {
 
 async fn get(port: u16, path: &str) -> (u16, String) {
     let stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.expect("a connection");
+    exchange(stream, Request::get(path)).await
+}
+
+async fn exchange(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    request: http::request::Builder,
+) -> (u16, String) {
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(hyper_util::rt::TokioIo::new(stream)).await.expect("HTTP");
     let connection = tokio::spawn(connection);
-    let request = Request::get(path).header("host", "localhost").body(String::new()).expect("a request");
+    let request = request.header("host", "localhost").body(String::new()).expect("a request");
     let response = sender.send_request(request).await.expect("a response");
     let code = response.status().as_u16();
     let body = response.into_body().collect().await.expect("a body").to_bytes();

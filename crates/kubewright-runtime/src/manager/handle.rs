@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     GracePeriod, Group, Options, Runnable,
+    access::Access,
     connect::{connect, find_cluster, nowhere},
     http_server::HttpServer,
     lifecycle::Lifecycle,
@@ -26,6 +27,7 @@ use super::{
 use crate::{
     Error, Result,
     cache::{Cache, CacheOptions, Undecodable, WatchStatus},
+    certificates::ServingCertificate,
     client::Client,
     controller::{ControllerConfig, ControllerContext, ControllerHost, ControllerRunnable},
     crds::{Crds, CustomKind},
@@ -474,7 +476,15 @@ impl ManagerBuilder {
                 lifecycle.add(BoxedRunnable::new("the probe server".to_owned(), server))?;
             }
             if let Some(listener) = options.metrics_bind_address.bind("--metrics-bind-address")? {
-                let server = HttpServer::metrics(listener, metrics.clone());
+                let server = match options.metrics_secure {
+                    true => {
+                        let certificate = serving_certificate(&options, &metrics)?;
+                        let access = Access::new(client.kube().clone());
+                        let http2 = options.enable_http2;
+                        HttpServer::secure_metrics(listener, metrics.clone(), access, certificate, http2)?
+                    }
+                    false => HttpServer::metrics(listener, metrics.clone()),
+                };
                 lifecycle.add(BoxedRunnable::new("the metrics server".to_owned(), server))?;
             }
         }
@@ -504,6 +514,18 @@ impl ManagerBuilder {
 impl fmt::Debug for ManagerBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ManagerBuilder").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// The certificate of the metrics endpoint.
+fn serving_certificate(options: &Options, metrics: &Metrics) -> Result<ServingCertificate> {
+    let metrics = metrics.certificates();
+    match &options.metrics_cert_path {
+        None => ServingCertificate::self_signed(metrics),
+        Some(directory) => {
+            let (certificate, key) = (&options.metrics_cert_name, &options.metrics_cert_key);
+            ServingCertificate::from_files(directory.join(certificate), directory.join(key), metrics)
+        }
     }
 }
 

@@ -1,15 +1,32 @@
 use std::{convert::Infallible, net::TcpListener, sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use futures::{FutureExt, future::BoxFuture};
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use hyper::{body::Incoming, service::service_fn};
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::conn::auto,
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    time::timeout,
+};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::{
+    sync::CancellationToken,
+    task::{AbortOnDropHandle, TaskTracker},
+};
 
-use super::runnable::{Group, Runnable};
+use super::{
+    access::Access,
+    runnable::{Group, Runnable},
+};
 use crate::{
     Result,
+    certificates::ServingCertificate,
     health::HealthChecks,
     metrics::{CONTENT_TYPE, Metrics},
 };
@@ -18,9 +35,18 @@ use crate::{
 pub(super) struct HttpServer {
     listener: TcpListener,
     routes: Routes,
+    protocol: Protocol,
+    certificate: Option<ServingCertificate>,
 }
 
-type Routes = Arc<dyn Fn(&Request<()>) -> Response<String> + Send + Sync>;
+type Routes = Arc<dyn Fn(Request<()>) -> BoxFuture<'static, Response<String>> + Send + Sync>;
+
+/// What is spoken on a connection.
+#[derive(Clone)]
+struct Protocol {
+    tls: Option<TlsAcceptor>,
+    http: auto::Builder<TokioExecutor>,
+}
 
 /// Go's limit in controller-runtime: a client has to have sent its headers by then.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(32);
@@ -30,7 +56,7 @@ const HEADER_TIMEOUT: Duration = Duration::from_secs(32);
 impl HttpServer {
     /// `/healthz` and `/readyz`.
     pub(super) fn probes(listener: TcpListener, healthz: HealthChecks, readyz: HealthChecks) -> Self {
-        let routes = move |request: &Request<()>| {
+        let respond = move |request: &Request<()>| {
             let path = request.uri().path();
             let under = |root: &str| {
                 path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -43,27 +69,51 @@ impl HttpServer {
                 not_found()
             }
         };
-        Self { listener, routes: Arc::new(routes) }
+        let routes = move |request: Request<()>| std::future::ready(respond(&request)).boxed();
+        Self { listener, routes: Arc::new(routes), protocol: Protocol::plain(), certificate: None }
     }
 
-    /// `/metrics`.
+    /// `/metrics`, for everybody.
     pub(super) fn metrics(listener: TcpListener, metrics: Metrics) -> Self {
-        let routes = move |request: &Request<()>| {
-            if request.uri().path() != "/metrics" {
-                return not_found();
+        let routes =
+            move |request: Request<()>| std::future::ready(respond_metrics(&metrics, &request)).boxed();
+        Self { listener, routes: Arc::new(routes), protocol: Protocol::plain(), certificate: None }
+    }
+
+    /// `/metrics` by HTTPS, for those whom `access` lets pass.
+    pub(super) fn secure_metrics(
+        listener: TcpListener,
+        metrics: Metrics,
+        access: Access,
+        certificate: ServingCertificate,
+        http2: bool,
+    ) -> Result<Self> {
+        let access = Arc::new(access);
+        let routes = move |request: Request<()>| {
+            let (metrics, access) = (metrics.clone(), access.clone());
+            async move {
+                let path = request.uri().path();
+                if path == "/metrics"
+                    && let Err((status, reason)) =
+                        access.check(request.method(), path, request.headers()).await
+                {
+                    return refusal(status, &reason);
+                }
+                respond_metrics(&metrics, &request)
             }
-            let mut response = Response::new(metrics.encode());
-            let content_type = header::HeaderValue::from_static(CONTENT_TYPE);
-            response.headers_mut().insert(header::CONTENT_TYPE, content_type);
-            response
+            .boxed()
         };
-        Self { listener, routes: Arc::new(routes) }
+        let protocol = Protocol::secure(certificate.acceptor(http2)?, http2);
+        Ok(Self { listener, routes: Arc::new(routes), protocol, certificate: Some(certificate) })
     }
 }
 
 impl Runnable for HttpServer {
     async fn run(self, stop: CancellationToken) -> Result<()> {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
+        let _watch = self.certificate.map(|certificate| {
+            AbortOnDropHandle::new(tokio::spawn(async move { certificate.watch().await }))
+        });
         let connections = TaskTracker::new();
         loop {
             let accepted = tokio::select! {
@@ -81,7 +131,8 @@ impl Runnable for HttpServer {
                     continue;
                 }
             };
-            connections.spawn(serve(stream, self.routes.clone(), stop.clone()));
+            let (protocol, routes, stop) = (self.protocol.clone(), self.routes.clone(), stop.clone());
+            connections.spawn(async move { protocol.serve(stream, routes, stop).await });
         }
         connections.close();
         connections.wait().await;
@@ -93,32 +144,68 @@ impl Runnable for HttpServer {
     }
 }
 
-async fn serve(stream: tokio::net::TcpStream, routes: Routes, stop: CancellationToken) {
-    let service = service_fn(move |request: Request<Incoming>| {
-        let response = respond(&routes, &request.map(drop));
-        async move { Ok::<_, Infallible>(response) }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIMEOUT)
-        .serve_connection(TokioIo::new(stream), service);
-    let mut connection = std::pin::pin!(connection);
-    let ended = tokio::select! {
-        biased;
-        ended = connection.as_mut() => ended,
-        () = stop.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+// === impl Protocol ===
+
+impl Protocol {
+    fn plain() -> Self {
+        let mut http = auto::Builder::new(TokioExecutor::new()).http1_only();
+        http.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
+        Self { tls: None, http }
+    }
+
+    /// HTTP/2 only where it is asked for: clients can make a server work for requests that they take back at once.
+    fn secure(tls: TlsAcceptor, http2: bool) -> Self {
+        let mut protocol = Self { tls: Some(tls), ..Self::plain() };
+        if http2 {
+            protocol.http = auto::Builder::new(TokioExecutor::new());
+            protocol.http.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
         }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended early");
+        protocol
+    }
+
+    async fn serve(self, stream: TcpStream, routes: Routes, stop: CancellationToken) {
+        let Some(tls) = &self.tls else { return self.speak(stream, routes, stop).await };
+        let handshake = tokio::select! {
+            biased;
+            () = stop.cancelled() => return,
+            handshake = timeout(HEADER_TIMEOUT, tls.accept(stream)) => handshake,
+        };
+        match handshake {
+            Ok(Ok(stream)) => self.speak(stream, routes, stop).await,
+            Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+            Err(_) => tracing::debug!("a TLS handshake took too long"),
+        }
+    }
+
+    async fn speak(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        routes: Routes,
+        stop: CancellationToken,
+    ) {
+        let service = service_fn(move |request: Request<Incoming>| {
+            let routes = routes.clone();
+            async move { Ok::<_, Infallible>(respond(&routes, request.map(drop)).await) }
+        });
+        let connection = self.http.serve_connection(TokioIo::new(stream), service);
+        let mut connection = std::pin::pin!(connection);
+        let ended = tokio::select! {
+            biased;
+            ended = connection.as_mut() => ended,
+            () = stop.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(error) = ended {
+            tracing::debug!(%error, "a connection ended early");
+        }
     }
 }
 
-fn respond(routes: &Routes, request: &Request<()>) -> Response<Full<Bytes>> {
+async fn respond(routes: &Routes, request: Request<()>) -> Response<Full<Bytes>> {
     let response = if matches!(*request.method(), Method::GET | Method::HEAD) {
-        routes(request)
+        routes(request).await
     } else {
         let mut response = Response::new("method not allowed\n".to_owned());
         *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
@@ -128,8 +215,28 @@ fn respond(routes: &Routes, request: &Request<()>) -> Response<Full<Bytes>> {
     response.map(|body| Full::new(Bytes::from(body)))
 }
 
+fn respond_metrics(metrics: &Metrics, request: &Request<()>) -> Response<String> {
+    if request.uri().path() != "/metrics" {
+        return not_found();
+    }
+    let mut response = Response::new(metrics.encode());
+    let content_type = header::HeaderValue::from_static(CONTENT_TYPE);
+    response.headers_mut().insert(header::CONTENT_TYPE, content_type);
+    response
+}
+
 fn not_found() -> Response<String> {
     let mut response = Response::new("404 page not found\n".to_owned());
     *response.status_mut() = StatusCode::NOT_FOUND;
+    response
+}
+
+/// As Go's `http.Error`.
+fn refusal(status: StatusCode, reason: &str) -> Response<String> {
+    let mut response = Response::new(format!("{reason}\n"));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, header::HeaderValue::from_static("nosniff"));
     response
 }

@@ -2,8 +2,10 @@
 //!
 //! [`Manager`] is the handle that everything is made with, and `start` runs until the end. [`Options`] are
 //! the flags of an operator's binary. Start reading at `handle.rs`; `lifecycle.rs` has the order of start and
-//! stop, `connect.rs` the search for a cluster, `crd_command.rs` prints the definitions instead.
+//! stop, `connect.rs` the search for a cluster, `access.rs` who may read the metrics; `crd_command.rs` prints the definitions
+//! instead.
 
+mod access;
 mod address;
 mod connect;
 mod crd_command;

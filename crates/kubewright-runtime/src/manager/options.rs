@@ -1,6 +1,6 @@
 use std::{ffi::OsString, path::PathBuf, str::FromStr, time::Duration};
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::{BindAddress, crd_command::CrdCommand};
 use crate::election::LeaderElectionOptions;
@@ -32,9 +32,44 @@ use crate::election::LeaderElectionOptions;
 #[command(about = None, long_about = None)]
 #[non_exhaustive]
 pub struct Options {
-    /// The address of the metrics endpoint (`/metrics`), as :8080. 0 disables it.
+    /// The address of the metrics endpoint (`/metrics`), as :8443, or :8080 for plain HTTP. 0 disables it.
     #[arg(long, env = "METRICS_BIND_ADDRESS", value_name = "ADDRESS", default_value = "0")]
     pub metrics_bind_address: BindAddress,
+
+    /// Serve metrics by HTTPS, to clients whose token the API server knows and allows to get /metrics.
+    #[arg(
+        long,
+        env = "METRICS_SECURE",
+        default_value_t = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        action = ArgAction::Set
+    )]
+    pub metrics_secure: bool,
+
+    /// The directory of the certificate of the metrics endpoint. Without it, a self-signed one is made.
+    #[arg(long, env = "METRICS_CERT_PATH", value_name = "DIRECTORY")]
+    pub metrics_cert_path: Option<PathBuf>,
+
+    /// The name of the file of the certificate of the metrics endpoint.
+    #[arg(long, value_name = "FILE", default_value = "tls.crt")]
+    pub metrics_cert_name: String,
+
+    /// The name of the file of the private key of the metrics endpoint.
+    #[arg(long, value_name = "FILE", default_value = "tls.key")]
+    pub metrics_cert_key: String,
+
+    /// Let clients of the metrics endpoint use HTTP/2. Off, because of attacks that HTTP/2 makes cheap.
+    #[arg(
+        long = "enable-http2",
+        default_value_t = false,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        action = ArgAction::Set
+    )]
+    pub enable_http2: bool,
 
     /// The address of the probe endpoints (`/healthz` and `/readyz`). 0 disables them.
     #[arg(long, env = "HEALTH_PROBE_BIND_ADDRESS", value_name = "ADDRESS", default_value = ":8081")]
@@ -154,6 +189,11 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             metrics_bind_address: BindAddress::disabled(),
+            metrics_secure: true,
+            metrics_cert_path: None,
+            metrics_cert_name: "tls.crt".to_owned(),
+            metrics_cert_key: "tls.key".to_owned(),
+            enable_http2: false,
             health_probe_bind_address: BindAddress::disabled(),
             kubeconfig: None,
             namespaces: Vec::new(),
@@ -219,9 +259,11 @@ mod tests {
             "--graceful-shutdown-timeout=-1s",
             "--namespace=a,b",
             "--log-format=json",
+            "--metrics-secure=false",
+            "--enable-http2",
             "--leader-elect",
         ]);
-        assert!(options.leader_election.enabled);
+        assert!(!options.metrics_secure && options.enable_http2 && options.leader_election.enabled);
         assert_eq!(options.metrics_bind_address.to_string(), ":8443");
         assert!(options.health_probe_bind_address.is_disabled());
         assert_eq!(options.graceful_shutdown_timeout, GracePeriod::Forever);

@@ -6,6 +6,7 @@
 //! dashboards and alerts of the field apply; what it does not export starts with `kubewright_`.
 //! Start reading at `registry.rs`; `text.rs` is the scrape.
 
+mod certificates;
 mod controller;
 mod election;
 mod events;
@@ -16,6 +17,7 @@ mod requests;
 mod text;
 mod watch;
 
+pub use certificates::CertificateMetrics;
 pub use controller::{ActiveWorker, ControllerMetrics, Outcome};
 pub use election::LeaderElectionMetrics;
 pub use events::EventMetrics;

@@ -14,8 +14,8 @@ use prometheus_client::{
 };
 
 use super::{
-    ControllerMetrics, EventMetrics, LeaderElectionMetrics, RequestMetrics, WatchLabels, WatchMetrics,
-    WorkQueueMetrics, process::Process, text,
+    CertificateMetrics, ControllerMetrics, EventMetrics, LeaderElectionMetrics, RequestMetrics, WatchLabels,
+    WatchMetrics, WorkQueueMetrics, process::Process, text,
 };
 
 /// Label names and values, in the order of the names.
@@ -75,6 +75,9 @@ pub(super) struct Families {
 
     pub(super) master_status: Gauges<1>,
 
+    pub(super) certificates_read: Counters<0>,
+    pub(super) certificate_errors: Counters<0>,
+
     pub(super) events_recorded: Counters<1>,
     pub(super) events_dropped: Counters<0>,
     pub(super) events_failed: Counters<0>,
@@ -120,6 +123,12 @@ impl Metrics {
     #[must_use]
     pub fn leader_election(&self, lease: &str) -> LeaderElectionMetrics {
         LeaderElectionMetrics::new(&self.shared.families, lease)
+    }
+
+    /// The handle for certificates in files.
+    #[must_use]
+    pub fn certificates(&self) -> CertificateMetrics {
+        CertificateMetrics::new(&self.shared.families)
     }
 
     /// The handle for the event recorder.
@@ -205,6 +214,8 @@ impl Families {
             watch_failing: Family::default(),
             watch_undecodable: Family::default(),
             master_status: Family::default(),
+            certificates_read: Family::default(),
+            certificate_errors: Family::default(),
             events_recorded: Family::default(),
             events_dropped: Family::default(),
             events_failed: Family::default(),
@@ -289,6 +300,16 @@ impl Families {
             "leader_election_master_status",
             "1 while this process leads by the lease of that name, 0 while it stands by; group by name",
             f.master_status.clone(),
+        );
+        r.register(
+            "certwatcher_read_certificate",
+            "Total number of times the files of a certificate were read",
+            f.certificates_read.clone(),
+        );
+        r.register(
+            "certwatcher_read_certificate_errors",
+            "Total number of times the files of a certificate were read and could not be used",
+            f.certificate_errors.clone(),
         );
         r.register(
             "kubewright_watch_objects",
