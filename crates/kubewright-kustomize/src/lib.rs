@@ -24,7 +24,8 @@
 //! What comes out is what kustomize 5.8 puts out, byte for byte, also where that is strange; its tests compare with
 //! kubectl. These are not supported, and refused by name: files and folders of the network, Helm charts, `generators`,
 //! `transformers` and `validators` (which run plugins), schemas of one's own in `openapi`, and replacements within YAML
-//! that is the text of a field (within JSON they are).
+//! that is the text of a field (within JSON they are). Refused is also what kustomize takes by chance: a key that stands
+//! twice in an object or a patch, or is no string, and a text in place of a number within JSON.
 //!
 //! This crate imports none of ours but the one that writes YAML. Start reading at `build.rs`, which is the way from
 //! a folder to its objects; then:

@@ -140,7 +140,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Resource>, String> {
 
 fn identified(body: Map, is_list: bool) -> Result<Resource, String> {
     let resource = Resource::new(body);
-    if resource.kind().is_empty() {
+    if resource.body.get("kind").is_none_or(Node::is_null_or_empty) || resource.kind().is_empty() {
         return Err(format!("an object has no kind{}", shown(&resource)));
     }
     if resource.name().is_empty() && !is_list {

@@ -22,7 +22,9 @@ pub(crate) fn sort(objects: &mut Objects, options: Option<&SortOptions>) -> Resu
 fn by_kind<T: AsRef<str>>(objects: &mut Objects, first: &[T], last: &[T]) {
     objects.list.sort_by_cached_key(|resource| {
         let id = resource.id();
-        let Gvk { kind, .. } = &id.gvk;
-        (kind_order(kind, first, last), id.gvk.order_text(), Id::order(&id))
+        let Gvk { group, kind, .. } = &id.gvk;
+        // Those of Kubernetes itself come before others that are called so.
+        let is_other_namespace = kind == "Namespace" && !group.is_empty();
+        (kind_order(kind, first, last), is_other_namespace, id.gvk.order_text(), Id::order(&id))
     });
 }

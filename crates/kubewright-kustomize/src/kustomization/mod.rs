@@ -8,7 +8,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{
     id::Gvk,
-    node::{Dialect, read},
+    node::{Dialect, read, read_once},
 };
 
 pub(crate) use form::{Form, Unknown};
@@ -338,13 +338,17 @@ impl GeneratorOptions {
     }
 }
 
-/// Reads a file that a kustomization names.
+/// Reads a file that a kustomization names. Where unknown fields are refused, fields that stand twice are too.
 pub(crate) fn parse_part<T: DeserializeOwned>(
     text: &str,
     form: &Form,
     unknown: Unknown,
 ) -> Result<T, String> {
-    let node = read(text, Dialect::Version1).map_err(|error| error.to_string())?;
+    let node = match unknown {
+        Unknown::Refused => read_once(text),
+        Unknown::Ignored => read(text, Dialect::Version1),
+    };
+    let node = node.map_err(|error| error.to_string())?;
     let mut value = node.map_or(Ok(serde_json::Value::Null), |node| node.to_json(Dialect::Version1))?;
     if !value.is_null() {
         form.fit(&mut value, unknown)?;

@@ -19,7 +19,7 @@ mod timestamp;
 use serde_json::Value;
 
 pub(crate) use lookup::{Path, split_path, split_smart};
-pub(crate) use reader::{Dialect, MAX_DEPTH, MAX_NODES, read, read_stream};
+pub(crate) use reader::{Dialect, MAX_DEPTH, MAX_NODES, read, read_once, read_stream};
 pub(crate) use scalar::{Kind, Scalar};
 
 /// A node of a YAML document.

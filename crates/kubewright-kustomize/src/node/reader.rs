@@ -33,9 +33,18 @@ pub(crate) const MAX_DEPTH: usize = 256;
 
 /// The first document of a text; nothing if it is empty.
 pub(crate) fn read(text: &str, dialect: Dialect) -> Result<Option<Node>, Malformed> {
+    read_with(text, dialect, dialect == Dialect::Version2)
+}
+
+/// The same in the first dialect, but each key stands once.
+pub(crate) fn read_once(text: &str) -> Result<Option<Node>, Malformed> {
+    read_with(text, Dialect::Version1, true)
+}
+
+fn read_with(text: &str, dialect: Dialect, keys_once: bool) -> Result<Option<Node>, Malformed> {
     let mut options = Options::default();
     options.set_emit_comments(false);
-    let mut reader = Reader { dialect, open: Vec::new(), anchors: HashMap::new(), nodes: 0 };
+    let mut reader = Reader { dialect, keys_once, open: Vec::new(), anchors: HashMap::new(), nodes: 0 };
     for next in Parser::new_from_str_with_options(text, options) {
         let (event, span) = next.map_err(Malformed::scan)?;
         if let Some(root) = reader.take(&event, &span)? {
@@ -90,6 +99,7 @@ impl Malformed {
 
 struct Reader {
     dialect: Dialect,
+    keys_once: bool,
     open: Vec<Open>,
     anchors: HashMap<usize, Anchored>,
     nodes: usize,
@@ -210,25 +220,21 @@ impl Reader {
     }
 
     fn key(&mut self, scalar: &Scalar, at: &Marker) -> Result<(), Malformed> {
-        if self.dialect == Dialect::Version2 {
-            if !scalar.is_string() {
-                let what = format!("the key `{}` is no string; put it into quotes", scalar.text());
-                return Err(Malformed::at(at, what));
-            }
-            let twice = self
-                .open
-                .last()
-                .and_then(|open| open.node.as_map())
-                .is_some_and(|map| map.contains(scalar.text()));
-            if twice {
-                return Err(Malformed::at(at, format!("the key `{}` is already there", scalar.text())));
-            }
-        }
-        // The other dialect makes strings of what numbers and booleans mean.
-        let key = match scalar.to_json(self.dialect) {
-            Ok(value @ (Value::Bool(_) | Value::Number(_))) => value.to_string(),
-            _ => scalar.text().to_owned(),
+        let quote = || format!("the key `{}` is no string; put it into quotes", scalar.text());
+        let key = match self.dialect {
+            Dialect::Version2 if !scalar.is_string() => return Err(Malformed::at(at, quote())),
+            Dialect::Version2 => scalar.text().to_owned(),
+            // Numbers and booleans become strings.
+            Dialect::Version1 => match scalar.to_json(self.dialect) {
+                Ok(Value::String(text)) => text,
+                Ok(value @ (Value::Bool(_) | Value::Number(_))) => value.to_string(),
+                _ => return Err(Malformed::at(at, quote())),
+            },
         };
+        let is_there = |open: &Open| open.node.as_map().is_some_and(|map| map.contains(&key));
+        if self.keys_once && self.open.last().is_some_and(is_there) {
+            return Err(Malformed::at(at, format!("the key `{key}` is already there")));
+        }
         self.set_key(Key::Field(key));
         Ok(())
     }

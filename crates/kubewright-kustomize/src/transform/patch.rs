@@ -1,8 +1,6 @@
 //! `patches`, `patchesStrategicMerge` and `patchesJson6902`.
 
-use ::json_patch::Patch as JsonPatch;
-
-use super::json_patch;
+use super::json_patch::JsonPatch;
 use crate::{
     kustomization::{PatchOptions, Selector},
     merge::merge,
@@ -37,7 +35,7 @@ impl Patch {
         let Some(first) = first else { return Ok(Self::Nothing) };
         if first.as_list().is_some() {
             let target = target.ok_or("a JSON patch needs a `target`: the objects that it changes")?;
-            return Ok(Self::Json { patch: json_patch::parse(text)?, target, remembers: true });
+            return Ok(Self::Json { patch: JsonPatch::parse(text)?, target, remembers: true });
         }
         let patches = objects::parse(text)?;
         if target.is_some() && patches.len() > 1 {
@@ -52,8 +50,8 @@ impl Patch {
     pub(crate) fn json(text: &str, target: Option<&Selector>) -> Result<Self, String> {
         let target = target.filter(|target| !target.name.is_empty());
         let target = Matcher::new(target.ok_or("it needs a `target` with a name")?)?;
-        let patch = json_patch::parse(text)?;
-        if patch.0.is_empty() {
+        let patch = JsonPatch::parse(text)?;
+        if patch.is_empty() {
             return Err("the patch is empty".to_owned());
         }
         Ok(Self::Json { patch, target, remembers: false })
@@ -67,7 +65,7 @@ impl Patch {
                     if *remembers {
                         objects.list[at].remember_id();
                     }
-                    json_patch::apply(patch, &mut objects.list[at])?;
+                    patch.apply(&mut objects.list[at])?;
                 }
                 Ok(())
             }

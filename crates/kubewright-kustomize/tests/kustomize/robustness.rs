@@ -116,7 +116,7 @@ fn apply(bytes: &mut Vec<u8>, at: usize, edit: &Edit) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
 
     #[test]
     fn edited_cases_are_built_or_refused(
