@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Attributes, AuthorizationMode, Authorizer, Target, aggregate};
 use crate::{
-    selector::{label_key_errors, label_value_errors},
+    selector::{FieldSelector, LabelSelector, label_key_errors, label_value_errors},
     status::{Cause, GroupKind, Status},
     user::User,
 };
@@ -111,11 +111,47 @@ impl Authorizer {
         if !decision.reason.is_empty() {
             status["reason"] = json!(decision.reason);
         }
+        let ignored = ignored_selectors(spec);
+        if !ignored.is_empty() {
+            status["evaluationError"] = json!(ignored.join("; "));
+        }
         review["status"] = status;
         if !review["metadata"].is_object() {
             review["metadata"] = json!({});
         }
         Ok(review)
+    }
+}
+
+/// What of the selectors of a review cannot be understood. It is as if it were not there, which asks for more.
+fn ignored_selectors(spec: &Value) -> Vec<String> {
+    let Some(resource) = given(spec, "/resourceAttributes") else { return Vec::new() };
+    let mut ignored = Vec::new();
+    for name in ["fieldSelector", "labelSelector"] {
+        let Some(selector) = resource.get(name).filter(|own| !own.is_null()) else { continue };
+        let is_label = name == "labelSelector";
+        let raw = text(selector, "rawSelector");
+        let requirements = selector.get("requirements").and_then(Value::as_array);
+        let (all, known) = match requirements.filter(|all| !all.is_empty()) {
+            Some(all) => (all.len(), all.iter().filter(|own| is_understood(own, is_label)).count()),
+            None if is_label => (1, usize::from(LabelSelector::parse(raw).is_ok())),
+            None => (1, usize::from(FieldSelector::parse(raw).is_ok())),
+        };
+        if known < all {
+            let partially = if known > 0 { "partially " } else { "" };
+            ignored.push(format!("spec.resourceAttributes.{name} {partially}ignored due to parse error"));
+        }
+    }
+    ignored
+}
+
+/// Whether a requirement has an operator that there is, with as many values as a selector in a query could have.
+fn is_understood(requirement: &Value, is_label: bool) -> bool {
+    let values = requirement.get("values").and_then(Value::as_array).map_or(0, Vec::len);
+    match text(requirement, "operator") {
+        "In" | "NotIn" => is_label || values == 1,
+        "Exists" | "DoesNotExist" => is_label,
+        _ => false,
     }
 }
 

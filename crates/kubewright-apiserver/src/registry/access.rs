@@ -7,7 +7,7 @@ use super::{Registry, Request, metadata};
 use crate::{
     authn::BoundObjects,
     authz::{Attributes, RbacObjects, Target},
-    status::{Cause, GroupKind, GroupResource, Status},
+    status::{Cause, GroupKind, Status},
     store::Store,
 };
 
@@ -115,8 +115,9 @@ impl Registry {
                 return Ok(());
             }
             let stored = self.store.get(&format!("{RBAC}/{resource}"), &role.key);
-            let role =
-                stored.ok_or_else(|| Status::not_found(&GroupResource::new(RBAC, resource), &role.name))?;
+            // A real server says so of the binding's resource, with the name of the role.
+            let missing = || Status::not_found(&request.served.group_resource(), &role.name);
+            let role = stored.ok_or_else(missing)?;
             role.value().get("rules").cloned()
         } else {
             if old.is_some_and(|old| old.get("rules") == new.get("rules"))

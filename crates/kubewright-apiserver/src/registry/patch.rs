@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{Request, metadata};
 use crate::{
+    apply::field_manager::GroupVersionKind,
     patch::{PatchError, Patched, json_patch, merge_patch, strategic_merge_patch},
     status::{Details, Reason, Status},
     wire::{
@@ -103,13 +104,30 @@ impl Patch {
     /// The `Scale` that the patch makes of one. `request` is for the subresource as if it were a resource.
     ///
     /// # Errors
-    /// If the patch does not apply, or what comes out is no `Scale`.
+    /// If the patch does not apply, what comes out is no `Scale`, or it is applied to a custom resource.
     pub(crate) fn apply_to_scale(
         &self,
         request: &Request,
         options: &WriteOptions,
         scale: &Value,
+        is_custom: bool,
     ) -> Result<Value, Status> {
+        if let Self::Apply { config, .. } = self {
+            let (sent, kind) = (GroupVersionKind::of(config), request.served.kind_name(""));
+            if (sent.group.as_str(), sent.version.as_str(), sent.kind.as_str())
+                != (kind.group, kind.version, kind.kind)
+            {
+                return Err(Status::bad_request(format!("invalid object type: {sent}")));
+            }
+            if is_custom {
+                // A real server does not know how to make a custom resource of it.
+                return Err(Status::untyped(format!(
+                    "failed to create manager for existing fields: failed to convert live object (/; {sent}) to proper \
+                     version: request to convert CR to an invalid group/version: {}",
+                    sent.api_version()
+                )));
+            }
+        }
         decode_patched(request, options, self.edit(request, scale)?)
     }
 

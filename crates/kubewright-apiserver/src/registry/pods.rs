@@ -47,9 +47,17 @@ impl Registry {
             {
                 return Err(refuse(format!("pod {name} is already assigned to node {there:?}")));
             }
-            if let Some(annotations) = binding.pointer("/metadata/annotations").and_then(Value::as_object) {
-                let own = metadata::child(metadata::edit(&mut new), "annotations");
-                own.extend(annotations.clone());
+            if new
+                .pointer("/spec/schedulingGates")
+                .and_then(Value::as_array)
+                .is_some_and(|gates| !gates.is_empty())
+            {
+                return Err(refuse(format!("pod {name} has non-empty .spec.schedulingGates")));
+            }
+            for field in ["annotations", "labels"] {
+                if let Some(entries) = metadata::get(binding, field).and_then(Value::as_object) {
+                    metadata::child(metadata::edit(&mut new), field).extend(entries.clone());
+                }
             }
             let fields = metadata::as_map(&mut new);
             metadata::child(fields, "spec").insert("nodeName".to_owned(), Value::from(node));
@@ -82,9 +90,42 @@ impl Registry {
         if !is_over(pod.value()) && !metadata::is_deleting(pod.value()) {
             self.take_disruption(request, pod.value(), delete.dry_run)?;
         }
+        if !delete.dry_run {
+            self.note_eviction(request, &mut delete);
+        }
         let pod = Request { subresource: String::new(), ..request.clone() };
         match self.delete_now(&pod, &delete)? {
             Deleted::Gone(_) | Deleted::Going(_) => Ok(success()),
+        }
+    }
+
+    /// Says in the pod's status why it goes. Preconditions that do not hold are left for the delete to refuse.
+    fn note_eviction(&self, request: &Request, delete: &mut DeleteOptions) {
+        while let Some(pod) = self.store.get(&request.served.bucket, &request.key()) {
+            let (uid, version) = (metadata::uid(pod.value()), metadata::resource_version(pod.value()));
+            let holds = |wanted: &Option<String>, own: &str| {
+                wanted.as_deref().is_none_or(|wanted| wanted.is_empty() || wanted == own)
+            };
+            if !holds(&delete.uid, uid) || !holds(&delete.resource_version, version) {
+                return;
+            }
+            let mut new = pod.value().clone();
+            let condition = json!({
+                "type": "DisruptionTarget",
+                "status": "True",
+                "reason": "EvictionByEvictionAPI",
+                "message": "Eviction API: evicting",
+                "lastProbeTime": null,
+                "lastTransitionTime": self.now(),
+            });
+            set_condition(metadata::child(metadata::as_map(&mut new), "status"), condition);
+            let stored = self.store.replace(&request.served.bucket, &request.key(), pod.revision(), new);
+            if let Ok(stored) = stored {
+                if let Some(version) = &mut delete.resource_version {
+                    *version = stored.revision().to_string();
+                }
+                return;
+            }
         }
     }
 
@@ -110,6 +151,9 @@ impl Registry {
                     ));
                 }
             };
+            if !is_ready(pod) && lets_unready_go(budget.value()) {
+                return Ok(());
+            }
             let new = self.disrupt(&request.name, budget)?;
             if dry_run {
                 return Ok(());
@@ -169,13 +213,23 @@ fn set_scheduled(status: &mut serde_json::Map<String, Value>, now: &Value) {
         "lastProbeTime": null,
         "lastTransitionTime": now,
     });
+    set_condition(status, condition);
+}
+
+/// Sets a condition. One that had the status before has it since then.
+fn set_condition(status: &mut serde_json::Map<String, Value>, mut condition: Value) {
     let conditions = status.entry("conditions").or_insert_with(|| json!([]));
     if !conditions.is_array() {
         *conditions = json!([]);
     }
     let Some(conditions) = conditions.as_array_mut() else { return };
-    match conditions.iter_mut().find(|condition| condition["type"] == "PodScheduled") {
-        Some(old) => *old = condition,
+    match conditions.iter_mut().find(|old| old["type"] == condition["type"]) {
+        Some(old) => {
+            if old["status"] == condition["status"] {
+                condition["lastTransitionTime"] = old["lastTransitionTime"].take();
+            }
+            *old = condition;
+        }
         None => conditions.push(condition),
     }
 }
@@ -183,6 +237,19 @@ fn set_scheduled(status: &mut serde_json::Map<String, Value>, now: &Value) {
 fn selects(budget: &Value, pod: &Value) -> bool {
     let selector = budget.pointer("/spec/selector").filter(|selector| !selector.is_null());
     LabelSelector::from_object(selector).is_ok_and(|selector| selector.matches(pod))
+}
+
+fn is_ready(pod: &Value) -> bool {
+    let conditions = pod.pointer("/status/conditions").and_then(Value::as_array);
+    let is_ready = |condition: &Value| condition["type"] == "Ready" && condition["status"] == "True";
+    conditions.is_some_and(|conditions| conditions.iter().any(is_ready))
+}
+
+/// Whether a budget lets pods go that are not ready: always, or because enough others are.
+fn lets_unready_go(budget: &Value) -> bool {
+    let count = |field: &str| budget["status"][field].as_i64().unwrap_or_default();
+    let (current, desired) = (count("currentHealthy"), count("desiredHealthy"));
+    budget["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow" || (desired > 0 && current >= desired)
 }
 
 /// Whether nothing of the pod runs, so that its end disrupts nothing.

@@ -94,10 +94,19 @@ impl Handler {
         if let Some(response) = catalog.open_api.answer(&parts.uri, &parts.headers, now) {
             return response.map(ApiBody::whole);
         }
+        let is_read = parts.method == Method::GET;
         match catalog.discovery.answer(&parts.uri, &parts.headers) {
+            Some(discovery::Answer::Aggregated(_) | discovery::Answer::Object(_))
+                if !is_read && root::is_only_read(&info.path, |group| catalog.is_built_in_group(group)) =>
+            {
+                writer.status(&Status::method_not_allowed())
+            }
             Some(discovery::Answer::Aggregated(response)) => response.map(ApiBody::whole),
             Some(discovery::Answer::Object(object)) => writer.value(StatusCode::OK, &object),
             Some(discovery::Answer::Refused(status)) => writer.status(&status),
+            None if !is_read && root::is_only_read(&info.path, |_| false) => {
+                writer.status(&Status::method_not_allowed())
+            }
             None => root::answer(&info.path, info.query.find("verbose").is_some(), &self.version, writer),
         }
     }
@@ -378,7 +387,7 @@ impl Call<'_> {
                 let patch = Patch::parse(self.content_type(), &self.body, is_custom)?;
                 let options = self.write_options("PatchOptions", patch.is_apply())?;
                 let request = Request { served: kind.into(), ..self.request.clone() };
-                let make = |scale: &Value| patch.apply_to_scale(&request, &options, scale);
+                let make = |scale: &Value| patch.apply_to_scale(&request, &options, scale, is_custom);
                 self.registry.update_scale(&self.request, &options, &make, false).await?
             }
         };
@@ -393,6 +402,11 @@ impl Call<'_> {
     fn delete_options(&self) -> Result<DeleteOptions, Status> {
         if self.body.is_empty() {
             return DeleteOptions::parse(&self.info.query, None);
+        }
+        // What is no object at all is refused before its fields are looked at.
+        let body = decode::document(&self.body, self.content_type(), None)?;
+        if !body.is_object() {
+            return DeleteOptions::parse(&self.info.query, Some(&body));
         }
         let ty = Types::get().named("io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions");
         let body = decode::document(&self.body, self.content_type(), ty)?;

@@ -127,15 +127,11 @@ fn manager_of(user_agent: &str) -> &str {
 }
 
 fn dry_run<'a>(values: impl Iterator<Item = &'a str>, causes: &mut Vec<Cause>) -> bool {
-    let mut dry = false;
-    for value in values {
-        if value == "All" {
-            dry = true;
-        } else {
-            causes.push(Cause::not_supported("dryRun", &json!([value]), &["All"]));
-        }
+    let values: Vec<&str> = values.collect();
+    if values.iter().any(|value| *value != "All") {
+        causes.push(Cause::not_supported("dryRun", &json!(values), &["All"]));
     }
-    dry
+    !values.is_empty()
 }
 
 fn refuse(kind: &str, causes: Vec<Cause>) -> Result<(), Status> {
@@ -287,7 +283,9 @@ impl DeleteOptions {
             other => {
                 let kind = go::kind(other);
                 return Err(Status::bad_request(format!(
-                    "json: cannot unmarshal {kind} into Go value of type v1.DeleteOptions"
+                    "couldn't get version/kind; json parse error: json: cannot unmarshal {kind} into Go value of type \
+                     struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
+                     \"json:\\\"kind,omitempty\\\"\" }}"
                 )));
             }
         };

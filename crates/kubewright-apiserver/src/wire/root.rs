@@ -60,7 +60,6 @@ impl Version {
 
 /// Answers a path that is neither discovery nor a resource.
 pub(super) fn answer(path: &str, verbose: bool, version: &Version, writer: &Writer) -> Response<ApiBody> {
-    let path = path.trim_end_matches('/');
     let health = ["/healthz", "/livez", "/readyz"]
         .into_iter()
         .find(|check| path.strip_prefix(check).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
@@ -80,10 +79,21 @@ pub(super) fn answer(path: &str, verbose: bool, version: &Version, writer: &Writ
         };
         return text(StatusCode::OK, answer);
     }
-    match path {
+    match path.trim_end_matches('/') {
         "/version" => writer.value(StatusCode::OK, &version.to_value()),
         "" => writer.value(StatusCode::OK, &json!({ "paths": PATHS })),
         _ => page_not_found(),
+    }
+}
+
+/// Whether a path takes GET alone: the version, and what lists the versions of the core group or the resources of a built-in
+/// one. A real server does not look at the method of the others.
+pub(super) fn is_only_read(path: &str, is_built_in_group: impl Fn(&str) -> bool) -> bool {
+    let parts: Vec<&str> = path.trim_end_matches('/').split('/').collect();
+    match parts.as_slice() {
+        ["", "version" | "api"] | ["", "api", _] => true,
+        ["", "apis", group, _] => is_built_in_group(group),
+        _ => false,
     }
 }
 

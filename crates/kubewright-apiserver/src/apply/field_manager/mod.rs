@@ -85,7 +85,7 @@ impl GroupVersionKind {
     }
 
     /// What stands in the `apiVersion` and `kind` of an object.
-    fn of(object: &Value) -> Self {
+    pub(crate) fn of(object: &Value) -> Self {
         let text = |name| object.get(name).and_then(Value::as_str).unwrap_or_default();
         let (group, version) = text("apiVersion").split_once('/').unwrap_or(("", text("apiVersion")));
         Self::new(group, version, text("kind"))
