@@ -8,7 +8,6 @@ mod base64;
 pub mod canonical;
 mod load;
 pub(crate) mod order;
-pub mod quantity;
 pub mod strict;
 pub(crate) mod syntax;
 mod time;
@@ -16,6 +15,7 @@ mod time;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+pub use kubewright_quota::quantity;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -1,6 +1,23 @@
 //! Quantities such as `100m` or `1Gi`, in the one way Kubernetes writes them.
 
-use std::fmt::Write as _;
+use std::{
+    cmp::Ordering,
+    fmt::{self, Write as _},
+    iter::Sum,
+    ops::{Add, Sub},
+};
+
+use serde_json::Value;
+
+/// An amount, and how it is written.
+///
+/// Amounts are compared and added as what they stand for. A sum is written like the amount that it began with, or like the
+/// other one if that was 0.
+#[derive(Clone, Copy, Debug)]
+pub struct Quantity {
+    nanos: i128,
+    format: Format,
+}
 
 /// Why a text is not a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,8 +60,120 @@ pub fn canonical(text: &str) -> Result<String, QuantityError> {
 /// # Errors
 /// If one of the texts is not a quantity.
 pub fn add(left: &str, right: &str) -> Result<String, QuantityError> {
-    let ((left, format), (right, other)) = (parse(left)?, parse(right)?);
-    Ok(write((left + right).min(MAX), if left == 0 { other } else { format }))
+    Ok((Quantity::parse(left)? + Quantity::parse(right)?).to_string())
+}
+
+// === impl Quantity ===
+
+impl Quantity {
+    /// Nothing.
+    pub const ZERO: Self = Self { nanos: 0, format: Format::Decimal };
+
+    /// So many.
+    #[must_use]
+    pub fn count(number: usize) -> Self {
+        let nanos = i128::try_from(number).unwrap_or(MAX).saturating_mul(NANO).min(MAX);
+        Self { nanos, format: Format::Decimal }
+    }
+
+    /// Reads a quantity.
+    ///
+    /// # Errors
+    /// If the text is not one.
+    pub fn parse(text: &str) -> Result<Self, QuantityError> {
+        let (nanos, format) = parse(text)?;
+        Ok(Self { nanos, format })
+    }
+
+    /// The quantity in a field; nothing if there is none.
+    #[must_use]
+    pub fn of(value: &Value) -> Self {
+        value.as_str().and_then(|text| Self::parse(text).ok()).unwrap_or(Self::ZERO)
+    }
+
+    /// Whether it is nothing.
+    #[must_use]
+    pub fn is_zero(self) -> bool {
+        self.nanos == 0
+    }
+
+    /// Whether it is less than nothing.
+    #[must_use]
+    pub fn is_negative(self) -> bool {
+        self.nanos < 0
+    }
+
+    /// The whole number, rounded away from zero.
+    #[must_use]
+    pub fn value(self) -> i128 {
+        self.rounded(NANO)
+    }
+
+    /// The number of thousandths, rounded away from zero.
+    #[must_use]
+    pub fn milli_value(self) -> i128 {
+        self.rounded(NANO / 1000)
+    }
+
+    /// The same rounded to a whole number, away from zero.
+    #[must_use]
+    pub fn round_up(self) -> Self {
+        Self { nanos: self.value() * NANO, ..self }
+    }
+
+    fn rounded(self, unit: i128) -> i128 {
+        self.nanos / unit + i128::from(self.nanos % unit != 0) * self.nanos.signum()
+    }
+}
+
+impl PartialEq for Quantity {
+    fn eq(&self, other: &Self) -> bool {
+        self.nanos == other.nanos
+    }
+}
+
+impl Eq for Quantity {}
+
+impl PartialOrd for Quantity {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Quantity {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.nanos.cmp(&other.nanos)
+    }
+}
+
+impl Add for Quantity {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        let format = if self.is_zero() { other.format } else { self.format };
+        Self { nanos: (self.nanos + other.nanos).clamp(-MAX, MAX), format }
+    }
+}
+
+impl Sub for Quantity {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        self + Self { nanos: -other.nanos, ..other }
+    }
+}
+
+impl Sum for Quantity {
+    fn sum<I: Iterator<Item = Self>>(quantities: I) -> Self {
+        quantities.fold(Self::ZERO, Add::add)
+    }
+}
+
+/// As Kubernetes writes it.
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&write(self.nanos, self.format))
+    }
 }
 
 fn write(nanos: i128, format: Format) -> String {
