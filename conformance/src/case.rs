@@ -19,6 +19,9 @@ pub struct Case {
     /// What the case shows, where the name does not say it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
+    /// Whether the server has admission plugins on that the corpus has off otherwise: see [`MORE_PLUGINS`](crate::target::MORE_PLUGINS).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub more_plugins: bool,
     /// Whether `metadata.managedFields` are compared too.
     #[serde(default, skip_serializing_if = "is_false")]
     pub managed_fields: bool,

@@ -25,6 +25,9 @@ struct Arguments {
     /// Only cases of which nothing is recorded.
     #[arg(long)]
     missing: bool,
+    /// Only cases that need more admission plugins, which the server then has on; without it, only the others.
+    #[arg(long)]
+    more_plugins: bool,
     /// Only cases whose area and name, as `area/name`, have one of these texts in them.
     filters: Vec<String>,
 }
@@ -54,7 +57,9 @@ async fn run(arguments: Arguments) -> Result<usize, PlayError> {
             let mut recorded = file.recorded();
             let is_wanted = |case: &&Case| {
                 let name = format!("{area}/{}", case.name);
-                (arguments.filters.is_empty() || arguments.filters.iter().any(|part| name.contains(part)))
+                case.more_plugins == arguments.more_plugins
+                    && (arguments.filters.is_empty()
+                        || arguments.filters.iter().any(|part| name.contains(part)))
                     && !(arguments.missing && recorded.contains_key(&case.name))
             };
             let wanted: Vec<&Case> = file.cases.iter().filter(is_wanted).collect();

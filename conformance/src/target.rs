@@ -16,7 +16,7 @@ use kube::{
     client::ConfigExt,
     config::{KubeConfigOptions, Kubeconfig},
 };
-use kubewright_apiserver::{ApiServer, Snapshot, User};
+use kubewright_apiserver::{AdmissionPlugins, ApiServer, Snapshot, User};
 use kubewright_world::{Clock, Random};
 use serde_json::Value;
 use tower::ServiceExt;
@@ -62,8 +62,11 @@ impl Target {
         let clock = Clock::starting_at(EPOCH.parse().unwrap_or(Timestamp::MAX));
         let seed =
             case.name.bytes().fold(7_u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
-        let mut builder =
-            ApiServer::builder().clock(clock.clone()).random(Random::seeded(seed)).restore(BASE.clone());
+        let mut builder = ApiServer::builder()
+            .clock(clock.clone())
+            .random(Random::seeded(seed))
+            .restore(BASE.clone())
+            .admission_plugins(plugins(case.more_plugins));
         for (token, user) in users() {
             builder = builder.token(token, user);
         }
@@ -172,6 +175,20 @@ fn users() -> impl Iterator<Item = (&'static str, User)> {
 #[must_use]
 pub fn fixtures() -> Vec<Value> {
     serde_saphyr::from_multiple(include_str!("../corpus/fixtures.yaml")).expect("the fixtures are YAML")
+}
+
+/// Admission plugins that are on for the cases that say so. Otherwise the corpus does without service accounts, as no
+/// controller makes any.
+pub const MORE_PLUGINS: [&str; 3] =
+    ["ServiceAccount", "OwnerReferencesPermissionEnforcement", "DenyServiceExternalIPs"];
+
+fn plugins(more: bool) -> AdmissionPlugins {
+    let plugins = if more {
+        AdmissionPlugins::new(MORE_PLUGINS, [""; 0])
+    } else {
+        AdmissionPlugins::new([""; 0], ["ServiceAccount"])
+    };
+    plugins.expect("the names are those of plugins")
 }
 
 fn base() -> Snapshot {

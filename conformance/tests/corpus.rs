@@ -23,6 +23,7 @@ macro_rules! areas {
 }
 
 areas! {
+    admission "admission"
     apply "apply"
     authz "authz"
     bootstrap "bootstrap"

@@ -52,6 +52,7 @@ fn case(kind: &Kind, mistake: Mistake) -> Case {
     Case {
         name: format!("{}-{}", kind.name(), mistake.name).to_lowercase(),
         why: String::new(),
+        more_plugins: false,
         managed_fields: false,
         steps: vec![step],
     }

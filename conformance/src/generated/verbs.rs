@@ -32,7 +32,13 @@ fn is_settled_later(kind: &Kind) -> bool {
 }
 
 fn case(kind: &Kind, what: &str, steps: Vec<Step>) -> Case {
-    Case { name: format!("{}-{what}", kind.name()), why: String::new(), managed_fields: false, steps }
+    Case {
+        name: format!("{}-{what}", kind.name()),
+        why: String::new(),
+        more_plugins: false,
+        managed_fields: false,
+        steps,
+    }
 }
 
 fn send(text: String) -> Step {

@@ -4,7 +4,7 @@
 //! server, [`ApiService`] what clients talk to: in process, or through the [`listener`].
 //!
 //! A request comes in through [`wire`], where it is read and negotiated, passes [`authn`] and [`authz`], goes to a
-//! verb of [`registry`], which asks `admission` (webhooks and policies), commits to [`store`], and comes back through
+//! verb of [`registry`], which asks `admission` (built-in plugins, policies and webhooks), commits to [`store`], and comes back through
 //! [`wire`]. [`webhook`] is how webhooks are called, those that convert custom resources as well. What is served at the moment is
 //! described by [`discovery`] and [`openapi`]; refusals are [`status`] values. [`types`] and [`defaults`] know the
 //! built-in kinds, `validation` what may be in them, [`apply`] and [`patch`] change objects, [`selector`] picks them, [`table`] prints them. Start

@@ -100,7 +100,7 @@ impl ApiServer {
             bookmark_period: Duration::from_secs(60),
             tokens: Vec::new(),
             anonymous: true,
-            admission_plugins: AdmissionPlugins::default(),
+            admission_plugins: AdmissionPlugins::without_accounts(),
             authorization_modes: vec![AuthorizationMode::Rbac],
             service_account_issuers: Vec::new(),
             api_audiences: Vec::new(),
@@ -260,7 +260,8 @@ impl ApiServerBuilder {
         self
     }
 
-    /// Which built-in admission plugins have a say. Default: those of kube-apiserver.
+    /// Which built-in admission plugins have a say. Default: those of kube-apiserver but `ServiceAccount`, which refuses all pods
+    /// where no controller makes accounts.
     pub fn admission_plugins(mut self, plugins: AdmissionPlugins) -> Self {
         self.admission_plugins = plugins;
         self

@@ -15,6 +15,9 @@ use kubewright_apiserver::{
 
 use crate::error::Error;
 
+/// The plugin that refuses pods whose account is not there.
+const SERVICE_ACCOUNT: &str = "ServiceAccount";
+
 /// How the API server is set up. Each flag means what it means to kube-apiserver; where a default is another one, its help
 /// says so.
 #[derive(Debug, Args)]
@@ -62,6 +65,8 @@ pub(crate) struct ApiServerOptions {
     service_cluster_ip_range: ServiceRanges,
 
     /// Built-in admission plugins to ask beside those that are asked by default.
+    ///
+    /// ServiceAccount, which lets no pod in without an account, is one of these only if serviceaccount-controller runs.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     enable_admission_plugins: Vec<String>,
 
@@ -84,8 +89,13 @@ pub(crate) struct ApiServerOptions {
 }
 
 impl ApiServerOptions {
-    /// Sets up the server that these flags describe.
-    pub(crate) fn configure(&self, mut server: ApiServerBuilder) -> Result<ApiServerBuilder, Error> {
+    /// Sets up the server that these flags describe. `makes_accounts` tells whether a controller makes the accounts that
+    /// pods need.
+    pub(crate) fn configure(
+        &self,
+        mut server: ApiServerBuilder,
+        makes_accounts: bool,
+    ) -> Result<ApiServerBuilder, Error> {
         if let Some(path) = &self.token_auth_file {
             let tokens = read_token_file(path)
                 .map_err(|error| Error::Flag { flag: "--token-auth-file", reason: error.to_string() })?;
@@ -99,11 +109,16 @@ impl ApiServerOptions {
                 return Err(Error::Flag { flag: "--authorization-mode", reason });
             }
         }
-        let plugins = AdmissionPlugins::new(&self.enable_admission_plugins, &self.disable_admission_plugins)
-            .map_err(|error| Error::Flag {
+        let mut disabled = self.disable_admission_plugins.clone();
+        if !makes_accounts && !self.enable_admission_plugins.iter().any(|name| name == SERVICE_ACCOUNT) {
+            disabled.push(SERVICE_ACCOUNT.to_owned());
+        }
+        let plugins = AdmissionPlugins::new(&self.enable_admission_plugins, &disabled).map_err(|error| {
+            Error::Flag {
                 flag: "--enable-admission-plugins and --disable-admission-plugins",
                 reason: error.to_string(),
-            })?;
+            }
+        })?;
         Ok(server
             .admission_plugins(plugins)
             .anonymous(self.anonymous_auth)

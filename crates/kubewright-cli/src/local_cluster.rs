@@ -40,8 +40,9 @@ impl LocalCluster {
         kubeconfig: Option<PathBuf>,
     ) -> Result<Self, Error> {
         let (clock, random) = (Clock::system(), Random::from_entropy());
+        let makes_accounts = options.controllers.selects("serviceaccount-controller");
         let server = ApiServer::builder().clock(clock.clone()).random(random.fork());
-        let server = options.api_server.configure(server)?.build();
+        let server = options.api_server.configure(server, makes_accounts)?.build();
         let address = SocketAddr::new(options.bind_address, port);
         let mut listen = ListenOptions::default().at(address);
         listen.shutdown_grace = SHUTDOWN_GRACE;

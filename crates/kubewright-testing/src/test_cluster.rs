@@ -6,7 +6,7 @@ use http_body::Body;
 use http_body_util::Full;
 use jiff::Timestamp;
 use kube::{Client, ResourceExt, runtime::wait};
-use kubewright_apiserver::{ApiServer, WebhookClient, webhook::BoxError};
+use kubewright_apiserver::{AdmissionPlugins, ApiServer, WebhookClient, webhook::BoxError};
 use kubewright_cluster::{Cluster, Selection};
 use kubewright_runtime::{
     Error, Result,
@@ -54,6 +54,7 @@ pub struct TestCluster {
     faults: Faults,
     history: History,
     webhooks: WebhookClient,
+    admission_plugins: AdmissionPlugins,
     stop: CancellationToken,
 }
 
@@ -238,6 +239,7 @@ impl TestCluster {
             .clock(self.clock.clone())
             .random(self.random.fork())
             .webhook_client(self.webhooks.clone())
+            .admission_plugins(self.admission_plugins.clone())
             .restore(snapshot)
             .build();
         self.endpoint.replace(new);
@@ -361,10 +363,12 @@ impl TestClusterBuilder {
         // Any fixed time does. One in the past of no certificate and of no test's wall clock is easiest to read.
         let clock = Clock::starting_at(Timestamp::constant(1_893_456_000, 0));
         let webhooks = WebhookClient::by_host(self.webhooks);
+        let admission_plugins = admission_plugins(&self.controllers);
         let server = ApiServer::builder()
             .clock(clock.clone())
             .random(random.fork())
             .webhook_client(webhooks.clone())
+            .admission_plugins(admission_plugins.clone())
             .build();
         let stop = CancellationToken::new();
         let cluster = TestCluster {
@@ -374,6 +378,7 @@ impl TestClusterBuilder {
             faults: self.faults,
             history: History::new(),
             webhooks,
+            admission_plugins,
             stop: stop.clone(),
         };
         // The cluster's own controllers have a flawless network: what is under test is the operator.
@@ -387,6 +392,12 @@ impl TestClusterBuilder {
         });
         cluster
     }
+}
+
+/// Those of kube-apiserver. Pods need an account only where a controller makes it.
+fn admission_plugins(controllers: &Selection) -> AdmissionPlugins {
+    let disabled = (!controllers.selects("serviceaccount-controller")).then_some("ServiceAccount");
+    AdmissionPlugins::new([""; 0], disabled).unwrap_or_default()
 }
 
 // === impl OperatorBuilder ===

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -100,7 +101,11 @@ func (s *Server) start(ctx context.Context, b Binaries, extra []string) error {
 		"--cert-dir=" + certs, "--authorization-mode=RBAC", "--token-auth-file=" + tokens,
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + key,
 		"--service-account-signing-key-file=" + key, "--service-cluster-ip-range=10.96.0.0/12",
-		"--disable-admission-plugins=ServiceAccount", "--allow-privileged=true",
+		"--allow-privileged=true",
+	}
+	// No controller makes service accounts. Who enables a plugin says which.
+	if !slices.ContainsFunc(extra, func(flag string) bool { return strings.HasPrefix(flag, "--enable-admission-plugins=") }) {
+		args = append(args, "--disable-admission-plugins=ServiceAccount")
 	}
 	if err := s.run("kube-apiserver", b.APIServer, append(args, extra...)...); err != nil {
 		return err

@@ -21,7 +21,7 @@ mod review;
 mod rule;
 mod validating;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use kubewright_world::Random;
 
@@ -29,7 +29,7 @@ use self::configuration::Configurations;
 pub(crate) use self::{
     attributes::{Attributes, KindName, Operation, Options, ResourceName},
     condition::webhook_scope,
-    plugins::{AdmissionPlugins, Admitters},
+    plugins::{AdmissionPlugins, Admitters, Plugin},
     policy::Scopes,
 };
 use crate::{
@@ -45,6 +45,8 @@ pub(crate) struct Admission {
     /// Where the uids of questions come from, apart from the randomness that ends up in objects.
     uids: Random,
     configurations: RwLock<Arc<Configurations>>,
+    /// Held while quotas are charged.
+    charging: Mutex<()>,
 }
 
 impl Admission {
@@ -56,7 +58,8 @@ impl Admission {
         plugins: AdmissionPlugins,
     ) -> Self {
         let webhooks = Webhooks { client, addresses, store };
-        let admission = Self { webhooks, plugins, uids, configurations: RwLock::default() };
+        let admission =
+            Self { webhooks, plugins, uids, configurations: RwLock::default(), charging: Mutex::default() };
         admission.refresh();
         admission
     }
@@ -78,9 +81,9 @@ impl Admission {
         self.uids.uid()
     }
 
-    /// Whether somebody has to be asked who is not in this process.
+    /// Whether somebody outside may change objects.
     fn has_mutating_webhooks(&self) -> bool {
-        !self.configurations().mutating.is_empty()
+        self.plugins.has(Plugin::MutatingAdmissionWebhook) && !self.configurations().mutating.is_empty()
     }
 
     fn configurations(&self) -> Arc<Configurations> {

@@ -1,7 +1,7 @@
 use futures::{StreamExt, stream::FuturesOrdered};
 use serde_json::Value;
 
-use super::attributes::Attributes;
+use super::{Attributes, Plugin};
 use crate::{registry::Registry, status::Status};
 
 impl Registry {
@@ -20,10 +20,11 @@ impl Registry {
         if attributes.is_exempt() {
             return Ok(());
         }
-        if !configurations.policies.is_empty() {
+        let plugins = &self.admission.plugins;
+        if plugins.has(Plugin::ValidatingAdmissionPolicy) && !configurations.policies.is_empty() {
             self.enforce(&configurations.policies, attributes, object).await?;
         }
-        if configurations.validating.is_empty() {
+        if !plugins.has(Plugin::ValidatingAdmissionWebhook) || configurations.validating.is_empty() {
             return Ok(());
         }
         let mut matching = Vec::new();

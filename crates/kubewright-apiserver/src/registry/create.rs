@@ -123,6 +123,7 @@ impl Registry {
             self.validate_create(request, &object)?;
             request.served.settle(&mut object);
             self.allow(attributes, Some(&object)).await?;
+            self.charge(attributes, &object)?;
             if request.served.is_converted_by_webhook() && !options.dry_run {
                 let stored = self.to_storage(&request.served, object).await?;
                 return self.store_converted(request, name, stored).await;
@@ -131,7 +132,7 @@ impl Registry {
         }
         // What the server hands out is checked and shown as well. It is only taken when the object is stored, and may be
         // gone by then.
-        let mut tries = ALLOCATION_TRIES;
+        let (mut tries, mut is_charged) = (ALLOCATION_TRIES, false);
         loop {
             tries -= 1;
             let mut shown = object.clone();
@@ -139,6 +140,10 @@ impl Registry {
             self.validate_create(request, &shown)?;
             request.served.settle(&mut shown);
             self.allow(attributes, Some(&shown)).await?;
+            if !is_charged {
+                self.charge(attributes, &shown)?;
+                is_charged = true;
+            }
             match self.store_new(request, options, name, shown) {
                 Err(_) if tries > 0 => {}
                 stored => return stored,
@@ -333,7 +338,7 @@ impl Registry {
     }
 
     /// A name that starts with `base` and is most likely free.
-    fn generate_name(&self, base: &str) -> String {
+    pub(crate) fn generate_name(&self, base: &str) -> String {
         let mut end = base.len().min(GENERATED_NAME_LIMIT - SUFFIX_LENGTH);
         while !base.is_char_boundary(end) {
             end -= 1;

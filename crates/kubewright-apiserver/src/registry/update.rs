@@ -177,7 +177,9 @@ impl Registry {
         }
         self.check_escalation(request, &new, Some(old))?;
         let shown_new = edit.view.map(|view| view.show(&new));
-        self.allow(&attributes, Some(shown_new.as_ref().unwrap_or(&new))).await?;
+        let shown_new = shown_new.as_ref().unwrap_or(&new);
+        self.allow(&attributes, Some(shown_new)).await?;
+        self.charge(&attributes, shown_new)?;
         let stored = self.store_changed(request, options, current, old, new)?;
         match stored {
             Changed::Stored(object) => self.present(served, &object).await.map(Some),

@@ -7,4 +7,5 @@ mod mutating;
 mod network;
 mod policies;
 mod questions;
+mod quotas;
 mod validating;

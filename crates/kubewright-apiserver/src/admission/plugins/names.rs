@@ -1,4 +1,7 @@
 /// A built-in admission plugin of kube-apiserver. Plugins are asked in the order in which they stand here.
+///
+/// Of those that are on by default two have nothing to say: PodGroupProtection is about a kind that is not served, and
+/// NodeDeclaredFeatureValidator about what kubelets say of themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Plugin {
     AlwaysAdmit,
@@ -158,6 +161,13 @@ impl AdmissionPlugins {
             enabled.contains(plugin) || (*default == Default::On && !disabled.contains(plugin))
         };
         Ok(Self { enabled: ALL.iter().filter(|entry| is_on(entry)).map(|(plugin, ..)| *plugin).collect() })
+    }
+
+    /// Those that are on by default, for a server on which no controller makes service accounts.
+    pub(crate) fn without_accounts() -> Self {
+        let mut plugins = Self::default();
+        plugins.enabled.retain(|plugin| *plugin != Plugin::ServiceAccount);
+        plugins
     }
 
     /// The names of all plugins of kube-apiserver, in the order in which they are asked.
