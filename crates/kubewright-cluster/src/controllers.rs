@@ -5,7 +5,7 @@ use kubewright_runtime::{Result, manager::Manager};
 use crate::{
     cluster::Settings, cron_job, daemon_set, deployment, endpoint_slice, garbage_collector, job, kubelet,
     load_balancer, namespace, node_lifecycle, persistent_volume, pod_garbage_collector, replica_set,
-    scheduler, service_account, stateful_set,
+    resource_quota, scheduler, service_account, stateful_set, storage_protection,
 };
 
 /// One controller of the cluster.
@@ -118,6 +118,30 @@ pub(crate) const CONTROLLERS: &[Descriptor] = &[
         alias: Some("persistentvolume-binder"),
         about: "gives PersistentVolumeClaims their volumes",
         run: persistent_volume::run,
+    },
+    Descriptor {
+        name: "persistentvolumeclaim-protection-controller",
+        alias: Some("pvc-protection"),
+        about: "keeps PersistentVolumeClaims that are deleted while pods use them",
+        run: storage_protection::run_claims,
+    },
+    Descriptor {
+        name: "persistentvolume-protection-controller",
+        alias: Some("pv-protection"),
+        about: "keeps PersistentVolumes that are deleted while claims are bound to them",
+        run: storage_protection::run_volumes,
+    },
+    Descriptor {
+        name: "volumeattributesclass-protection-controller",
+        alias: None,
+        about: "keeps VolumeAttributesClasses that are deleted while volumes have them",
+        run: storage_protection::run_attributes_classes,
+    },
+    Descriptor {
+        name: "resourcequota-controller",
+        alias: Some("resourcequota"),
+        about: "counts what is used of ResourceQuotas",
+        run: resource_quota::run,
     },
     Descriptor {
         name: "pod-garbage-collector-controller",

@@ -23,6 +23,18 @@ pub(crate) struct Discovered {
 }
 
 impl Resource {
+    /// A resource of the core group that every server has, with a namespace.
+    pub(crate) fn core(kind: &str, plural: &str) -> Self {
+        Self {
+            group: String::new(),
+            version: "v1".to_owned(),
+            kind: kind.to_owned(),
+            plural: plural.to_owned(),
+            namespaced: true,
+            verbs: Vec::new(),
+        }
+    }
+
     pub(crate) fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }

@@ -14,9 +14,9 @@
 //! * `scheduler/`, `kubelet/` and `node_lifecycle/`: pods are bound to a node and run there, without a process. The annotations
 //!   by which a pod misbehaves are in [`annotations`].
 //! * `garbage_collector/`, `pod_garbage_collector/` and `namespace/`: the end of objects.
-//! * `service_account/`: what every namespace has.
+//! * `service_account/`: what every namespace has. `resource_quota/`: what its objects use.
 //! * `endpoint_slice/`, `load_balancer/` and `persistent_volume/`: the addresses behind and before Services,
-//!   the volumes of claims.
+//!   the volumes of claims. `storage_protection/` keeps those that are in use.
 //!
 //! `ownership/` and `pod/` are what the workload controllers have in common.
 
@@ -43,10 +43,12 @@ mod pod_garbage_collector;
 mod pod_template;
 mod quantity;
 mod replica_set;
+mod resource_quota;
 mod scheduler;
 mod selection;
 mod service_account;
 mod stateful_set;
+mod storage_protection;
 
 pub use cluster::{Builder, Cluster};
 pub use controllers::{Descriptor, controllers};

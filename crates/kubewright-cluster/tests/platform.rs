@@ -7,7 +7,7 @@ use std::time::Duration;
 use harness::{TestCluster, config_map, deployment, names};
 use k8s_openapi::api::{
     coordination::v1::Lease,
-    core::v1::{ConfigMap, Endpoints, Node, PersistentVolume, PersistentVolumeClaim},
+    core::v1::{ConfigMap, Endpoints, Node, PersistentVolume, PersistentVolumeClaim, Pod, ResourceQuota},
     discovery::v1::EndpointSlice,
 };
 use kube::{Api, ResourceExt, api::DeleteParams};
@@ -102,6 +102,93 @@ async fn a_claim_gets_a_volume_and_takes_it_along() {
         .await;
     claims.delete("data", &DeleteParams::default()).await.expect("the deletion");
     cluster.until("the volume is gone", async || list().await.is_empty()).await;
+    cluster.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_stays_as_long_as_a_pod_has_it() {
+    let cluster = TestCluster::start(5);
+    cluster.create(json!({
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": "default"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }));
+    cluster.create(json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "user", "namespace": "default"},
+        "spec": {
+            "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}],
+            "containers": [{"name": "c", "image": "i", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}],
+        },
+    }));
+    let (pods, claims) = (cluster.api::<Pod>(), cluster.api::<PersistentVolumeClaim>());
+    cluster
+        .until("the pod is on a node", async || {
+            pods.get("user").await.expect("the pod").spec.is_some_and(|spec| spec.node_name.is_some())
+        })
+        .await;
+    claims.delete("data", &DeleteParams::default()).await.expect("the deletion");
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let claim = claims.get("data").await.expect("the claim is there");
+    assert!(claim.metadata.deletion_timestamp.is_some());
+    pods.delete("user", &DeleteParams::default()).await.expect("the deletion");
+    cluster
+        .until("the claim is gone", async || claims.get_opt("data").await.expect("an answer").is_none())
+        .await;
+    cluster.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_deleted_is_given_back_to_the_quota() {
+    let cluster = TestCluster::start(6);
+    let quotas = cluster.api::<ResourceQuota>();
+    let config_maps = cluster.api::<ConfigMap>();
+    cluster.create(config_map("there-before", &[]));
+    // One is there from the beginning, with the certificates of the cluster.
+    cluster
+        .until("the certificates are there", async || {
+            config_maps.get_opt("kube-root-ca.crt").await.expect("an answer").is_some()
+        })
+        .await;
+    cluster.create(json!({
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "few", "namespace": "default"},
+        "spec": {"hard": {"count/configmaps": "3", "pods": "1", "count/deployments.apps": "1"}},
+    }));
+    let used = async |name: &str| {
+        let status = quotas.get("few").await.expect("the quota").status.unwrap_or_default();
+        status.used.unwrap_or_default().get(name).map(|amount| amount.0.clone()).unwrap_or_default()
+    };
+    cluster.until("it is counted", async || used("count/configmaps").await == "2").await;
+    assert_eq!((used("pods").await, used("count/deployments.apps").await), ("0".to_owned(), "0".to_owned()));
+
+    let create = async |name: &str| {
+        let config_map: ConfigMap = serde_json::from_value(config_map(name, &[])).expect("a config map");
+        config_maps.create(&Default::default(), &config_map).await
+    };
+    create("third").await.expect("within the quota");
+    let refused = create("fourth").await.expect_err("beyond the quota");
+    assert!(refused.to_string().contains("exceeded quota: few"), "{refused}");
+    config_maps.delete("third", &DeleteParams::default()).await.expect("the deletion");
+    cluster.until("it is given back", async || used("count/configmaps").await == "2").await;
+    create("fourth").await.expect("within the quota");
+
+    // A deployment gets as many pods as the quota allows, and goes on when one of them is gone.
+    cluster.create(deployment("web", 2));
+    cluster.until("a pod runs", async || used("pods").await == "1").await;
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    assert_eq!(cluster.pods().await.len(), 1);
+    let name = cluster.pods().await[0].name_any();
+    cluster.api::<Pod>().delete(&name, &DeleteParams::default()).await.expect("the deletion");
+    cluster
+        .until("another pod runs", async || {
+            let pods = cluster.pods().await;
+            pods.len() == 1 && pods[0].name_any() != name
+        })
+        .await;
     cluster.stop().await;
 }
 

@@ -12,6 +12,7 @@ mod graph;
 mod monitors;
 
 pub(crate) use collector::run;
+pub(crate) use monitors::{Monitors, OnEvent};
 
 /// The finalizer of an object that goes only after its blocking dependents have gone.
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";

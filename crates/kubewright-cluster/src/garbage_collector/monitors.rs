@@ -15,10 +15,10 @@ use crate::discovery::{Discovered, Resource};
 type Metadata = PartialObjectMeta<DynamicObject>;
 
 /// What a monitor calls with each event of its resource.
-pub(super) type OnEvent = Arc<dyn Fn(&Resource, &Event<Metadata>) + Send + Sync>;
+pub(crate) type OnEvent = Arc<dyn Fn(&Resource, &Event<Metadata>) + Send + Sync>;
 
 /// One metadata-only watch for each resource whose objects can be deleted.
-pub(super) struct Monitors {
+pub(crate) struct Monitors {
     cache: Cache,
     on_event: OnEvent,
     running: BTreeMap<Resource, Monitor>,
@@ -31,13 +31,13 @@ struct Monitor {
 }
 
 impl Monitors {
-    pub(super) fn new(cache: Cache, on_event: OnEvent) -> Self {
+    pub(crate) fn new(cache: Cache, on_event: OnEvent) -> Self {
         Self { cache, on_event, running: BTreeMap::new() }
     }
 
     /// Follows discovery: begins to watch what is new, and ends the watches of what is gone. Gives back the
     /// resources that are gone.
-    pub(super) fn follow(&mut self, discovered: &Discovered) -> Result<Vec<Resource>> {
+    pub(crate) fn follow(&mut self, discovered: &Discovered) -> Result<Vec<Resource>> {
         for resource in discovered.resources.iter().filter(|resource| is_monitored(resource)) {
             if !self.running.contains_key(resource) {
                 self.begin(resource.clone())?;

@@ -139,8 +139,7 @@ struct VolumeReconciler {
 
 impl Reconciler for VolumeReconciler {
     async fn reconcile(&self, request: Request) -> Result<Action> {
-        let volume = self.volumes.get(&request).filter(|volume| volume.metadata.deletion_timestamp.is_none());
-        let Some(volume) = volume else { return Ok(Action::done()) };
+        let Some(volume) = self.volumes.get(&request) else { return Ok(Action::done()) };
         let mut claim = None;
         if let Some(key) = claim_of(&volume) {
             claim = self.claims.get(&key);
@@ -149,13 +148,18 @@ impl Reconciler for VolumeReconciler {
                 claim = self.context.client.live().get(&key).await?.map(std::sync::Arc::new);
             }
         }
-        let Some(phase) = binding::phase(&volume, claim.as_deref()) else { return Ok(Action::done()) };
-        if phase == "Released" && binding::is_deleted_with_claim(&volume) {
-            let options = DeleteOptions::background().uid(volume.uid().unwrap_or_default());
-            self.context.client.delete::<PersistentVolume>(&request, options).await?;
+        if let Some(phase) = binding::phase(&volume, claim.as_deref()) {
+            // It has to say that it is not in use before it can go.
+            self.context.write_status(&binding::with_phase(&volume, phase)).await?;
             return Ok(Action::done());
         }
-        self.context.write_status(&binding::with_phase(&volume, phase)).await?;
+        let is_released =
+            volume.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Released");
+        let is_deleting = volume.metadata.deletion_timestamp.is_some();
+        if is_released && !is_deleting && binding::is_deleted_with_claim(&volume) {
+            let options = DeleteOptions::background().uid(volume.uid().unwrap_or_default());
+            self.context.client.delete::<PersistentVolume>(&request, options).await?;
+        }
         Ok(Action::done())
     }
 }

@@ -12,7 +12,7 @@ use k8s_openapi::{
     },
 };
 use kube::{Api, Client, Resource, api::ListParams, core::ObjectMeta};
-use kubewright_apiserver::ApiServer;
+use kubewright_apiserver::{AdmissionPlugins, ApiServer};
 use kubewright_cluster::{Cluster, Selection};
 use kubewright_world::{Clock, Random};
 use serde::de::DeserializeOwned;
@@ -39,12 +39,17 @@ impl TestCluster {
         let _ = tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init();
         let random = Random::seeded(seed);
         let clock = Clock::starting_at("2030-01-01T00:00:00Z".parse().expect("a valid timestamp"));
-        let server = ApiServer::builder().clock(clock.clone()).random(random.fork()).build();
+        let controllers: Selection = controllers.parse().expect("a valid selection");
+        let disabled = (!controllers.selects("serviceaccount-controller")).then_some("ServiceAccount");
+        let server = ApiServer::builder()
+            .clock(clock.clone())
+            .random(random.fork())
+            .admission_plugins(AdmissionPlugins::new([""; 0], disabled).expect("known plugins"))
+            .build();
         let client = Client::new(server.service(), "default");
         let stop = CancellationToken::new();
-        let cluster = Cluster::builder(client.clone(), clock.clone(), random.fork())
-            .controllers(controllers.parse::<Selection>().expect("a valid selection"))
-            .build();
+        let cluster =
+            Cluster::builder(client.clone(), clock.clone(), random.fork()).controllers(controllers).build();
         let running = tokio::spawn(cluster.run(stop.clone()));
         Self { server, client, clock, stop, running }
     }
