@@ -5,6 +5,7 @@ mod conditions;
 mod matching;
 mod mutating;
 mod network;
+mod plugins;
 mod policies;
 mod questions;
 mod quotas;
