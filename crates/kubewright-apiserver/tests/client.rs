@@ -697,8 +697,8 @@ async fn pods_are_bound_and_evicted() {
         }});
         budgets.patch_status("b", &PatchParams::default(), &Patch::Merge(status)).await.expect("patched");
     };
-    let running = Patch::Merge(json!({"status": {"phase": "Running"}}));
-    pods.patch_status("p", &PatchParams::default(), &running).await.expect("patched");
+    let ready = json!({"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}});
+    pods.patch_status("p", &PatchParams::default(), &Patch::Merge(ready)).await.expect("patched");
     set(0).await;
     let refused = pods.evict("p", &EvictParams::default()).await.expect_err("the budget is used up");
     assert_eq!(status_of(&refused).0, 429);
