@@ -2,8 +2,9 @@ use kube_cel::cel::Value as Cel;
 use serde_json::Value;
 
 use super::{
-    Report, budget,
-    program::{Failure, Program},
+    Report,
+    eval::{Failure, PER_VALIDATION},
+    program::Program,
     value,
 };
 use crate::{
@@ -31,7 +32,7 @@ pub(super) fn run(
     is_object: bool,
     unchanged: Unchanged,
 ) -> Report {
-    let mut walk = Walk { path: path.clone(), report: Report::default(), budget: budget::PER_VALIDATION };
+    let mut walk = Walk { path: path.clone(), report: Report::default(), budget: PER_VALIDATION };
     let current =
         old.filter(|_| unchanged == Unchanged::Tolerated).map(|old| Correlated { new: value, old, schema });
     let lineage = Lineage { current, parent: None };
@@ -210,7 +211,7 @@ fn message(rule: &Rule, value: &Cel, old: Option<&Cel>, budget: &mut u64) -> Str
 fn failure_text(failure: &Failure, rule: &Rule) -> String {
     let rule = if rule.message.is_empty() { rule.rule.trim() } else { rule.message.trim() };
     match failure {
-        Failure::NoSuchOverload => format!(
+        Failure::NoSuchOverload(_) => format!(
             "'no such overload': call arguments did not match a supported operator, function or macro signature for \
              rule: {rule}"
         ),
@@ -218,10 +219,7 @@ fn failure_text(failure: &Failure, rule: &Rule) -> String {
             "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call \
              cost exceeds limit for rule: {rule}"
         ),
-        Failure::OutOfBudget => {
-            "validation failed due to running out of cost budget, no further validation rules will be run"
-                .to_owned()
-        }
+        Failure::OutOfBudget => failure.text(),
         Failure::Other(text) => format!("{text} evaluating rule: {rule}"),
     }
 }

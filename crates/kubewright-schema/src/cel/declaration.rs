@@ -23,6 +23,8 @@ const LONGEST_NAME: i64 = 253;
 pub(crate) struct Declarations {
     nodes: Vec<Declaration>,
     root: DeclarationId,
+    /// Whether there are the messages of patches as well.
+    pub(super) has_patches: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,14 +61,14 @@ impl Declarations {
     ///
     /// `is_object` tells whether values are whole Kubernetes objects.
     pub(crate) fn new(schema: &Schema, is_object: bool) -> Option<Self> {
-        let mut declarations = Self { nodes: Vec::new(), root: DeclarationId(0) };
+        let mut declarations = Self { nodes: Vec::new(), root: DeclarationId(0), has_patches: false };
         declarations.root = declarations.add(schema, is_object)?;
         Some(declarations)
     }
 
     /// Nothing at all, to declare types of objects in.
     pub(super) fn none() -> Self {
-        let mut declarations = Self { nodes: Vec::new(), root: DeclarationId(0) };
+        let mut declarations = Self { nodes: Vec::new(), root: DeclarationId(0), has_patches: false };
         declarations.push(Type::Dyn, 0, 1);
         declarations
     }

@@ -3,11 +3,6 @@
 
 use std::{cell::Cell, collections::BTreeSet, mem, thread};
 
-use kube_cel::cel::{
-    IdedExpr,
-    common::ast::{EntryExpr, Expr},
-};
-
 /// The longest expression, in bytes.
 const LONGEST: usize = 100_000;
 
@@ -242,31 +237,6 @@ fn escape(text: &[u8]) -> Option<usize> {
         _ => return None,
     };
     text.get(2..2 + digits)?.iter().all(u8::is_ascii_hexdigit).then_some(2 + digits)
-}
-
-/// The depth of a tree.
-pub(super) fn of(expression: &IdedExpr) -> usize {
-    fn most<'a>(children: impl IntoIterator<Item = &'a IdedExpr>) -> usize {
-        children.into_iter().map(of).max().unwrap_or(0)
-    }
-    1 + match &expression.expr {
-        Expr::Ident(_) | Expr::Literal(_) | Expr::Struct(_) | Expr::Unspecified => 0,
-        Expr::Select(select) => of(&select.operand),
-        Expr::List(list) => most(&list.elements),
-        Expr::Call(call) => most(call.target.as_deref().into_iter().chain(&call.args)),
-        Expr::Map(map) => map
-            .entries
-            .iter()
-            .map(|entry| match &entry.expr {
-                EntryExpr::StructField(_) => 0,
-                EntryExpr::MapEntry(entry) => most([&entry.key, &entry.value]),
-            })
-            .max()
-            .unwrap_or(0),
-        Expr::Comprehension(loops) => {
-            most([&loops.iter_range, &loops.accu_init, &loops.loop_cond, &loops.loop_step, &loops.result])
-        }
-    }
 }
 
 /// Does work on an expression, with a stack that is large enough unless the expression is shallow. Nothing if there is

@@ -1,29 +1,28 @@
 //! The CEL rules of `x-kubernetes-validations`.
 //!
 //! Before a rule runs: `program.rs` compiles expressions when a schema is read. `syntax` parses them to a tree with places,
-//! `declaration.rs` says what of the schema they see, `checker` finds the types of everything in them, `cost` what they
-//! cost at most, and `plan.rs` makes the tree that is evaluated. `shown.rs` puts errors in the words of a server, and
-//! `report.rs` is what all this says about a schema.
+//! `declaration.rs` says what of the schema they see, `checker` finds the types of everything in them, and `cost` what they
+//! cost at most. `shown.rs` puts errors in the words of a server, and `report.rs` is what all this says about a schema.
 //!
-//! When it runs: `value.rs` turns JSON into CEL values, `check.rs` walks an object and evaluates the rules it meets,
-//! `depth.rs` and `budget.rs` keep expressions from the end of the stack and of patience. The evaluator is the `cel` crate
-//! with the functions of `kube-cel` and those of `functions.rs`.
+//! When it runs: `value.rs` turns JSON into CEL values, `check.rs` walks an object and evaluates the rules it meets, and
+//! `eval` is the evaluator, on the values of the `cel` crate and with the functions of `kube-cel`. `depth.rs` keeps
+//! expressions from the end of the stack.
 //!
 //! Expressions that are no rules, such as the conditions of webhooks and policies, have a [`Scope`] of variables instead of a
-//! schema; `scope.rs` compiles and evaluates them, `authorizer.rs` is what they ask whether a user may do something.
+//! schema; `scope.rs` compiles and evaluates them, `authorizer.rs` is what they ask whether a user may do something, and
+//! `patches.rs` makes patches of the messages that they make.
 //!
 //! Start at [`Schema::validate_rules`] and [`check_rules`].
 
 mod authorizer;
-mod budget;
 mod check;
 mod checker;
 mod cost;
 mod declaration;
 mod depth;
+mod eval;
 mod expression;
-mod functions;
-mod plan;
+mod patches;
 mod program;
 mod report;
 mod scope;

@@ -1,40 +1,20 @@
-use std::{
-    fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::{fmt, panic::catch_unwind, sync::Arc};
 
-use kube_cel::{
-    KubeCelExt,
-    cel::{Context, ExecutionError, IdedExpr, Value, parser::Parser},
-};
+use kube_cel::cel::{Value as Cel, parser::Parser};
 
 use super::{
-    authorizer,
-    budget::{self, Loops},
     checker::{self, Checked, Type},
     cost,
     declaration::Declarations,
     depth::{self, Measured, SHALLOW},
-    functions, plan, scope, shown,
+    eval::{self, Failure, Input, Lazy, PER_CALL, Plan},
+    shown,
     syntax::{self, Located, Place, Tree, Unparsed},
 };
 use crate::structural::Rule;
 
 /// How deep the parser may go, which is as deep as cel-go goes. What is measured before keeps within that.
 const RECURSION: u16 = 250;
-
-thread_local! {
-    // Registering the functions costs more than most rules, and contexts do not move between threads.
-    static FUNCTIONS: Context<'static> = {
-        let mut context = Context::default().with_all();
-        functions::register(&mut context);
-        authorizer::register(&mut context);
-        scope::register(&mut context);
-        budget::register(&mut context);
-        context
-    };
-}
 
 /// The compiled rules of a node share what is known about its schema. Two are equal if their sources are, which the rule
 /// compares.
@@ -51,9 +31,7 @@ struct Programs {
 
 /// A compiled expression.
 pub(super) struct Program {
-    expression: IdedExpr,
-    depth: usize,
-    loops: Loops,
+    plan: Plan,
     /// What one evaluation costs at most, by estimate.
     pub(super) cost: u64,
     pub(super) uses_old_self: bool,
@@ -66,17 +44,6 @@ pub(super) struct Problem {
     pub(super) text: String,
     /// The single errors, as far as they have a place.
     pub(super) located: Vec<Located>,
-}
-
-/// Why an evaluation came to nothing, in the words of cel-go.
-#[derive(Debug, PartialEq)]
-pub(super) enum Failure {
-    NoSuchOverload,
-    /// It costs more than one expression may.
-    CallCost,
-    /// It costs more than is left of the budget of the validation.
-    OutOfBudget,
-    Other(String),
 }
 
 /// What an expression must evaluate to.
@@ -226,31 +193,27 @@ impl Output {
 impl Program {
     /// Makes a checked expression ready to run. What it costs by estimate is not known.
     pub(super) fn new(checked: &Checked) -> Self {
-        let mut expression = plan::expression(checked);
-        let loops = Loops::instrument(&mut expression);
-        Self {
-            depth: depth::of(&expression),
-            expression,
-            loops,
-            cost: 0,
-            uses_old_self: checked.uses_old_self,
-        }
+        Self { plan: Plan::new(checked), cost: 0, uses_old_self: checked.uses_old_self }
     }
 
     /// Evaluates a rule, and takes what it costs from `budget`.
-    pub(super) fn run(&self, value: &Value, old: Option<&Value>, budget: &mut u64) -> Result<Value, Failure> {
+    pub(super) fn run(&self, value: &Cel, old: Option<&Cel>, budget: &mut u64) -> Result<Cel, Failure> {
         match old {
-            Some(old) => self.run_with(&[("self", value), ("oldSelf", old)], budget),
-            None => self.run_with(&[("self", value)], budget),
+            Some(old) => self.run_with(&[("self", value), ("oldSelf", old)], None, budget),
+            None => self.run_with(&[("self", value)], None, budget),
         }
     }
 
     /// Evaluates the expression with these variables, and takes what it costs from `budget`.
-    pub(super) fn run_with(&self, variables: &[(&str, &Value)], budget: &mut u64) -> Result<Value, Failure> {
-        let limit = (*budget).min(budget::PER_CALL);
-        let evaluated = depth::with_room(self.depth <= SHALLOW, || {
-            let values: Vec<&Value> = variables.iter().map(|(_, value)| *value).collect();
-            budget::metered(&self.loops, &values, limit, || self.evaluate(variables))
+    pub(super) fn run_with(
+        &self,
+        variables: &[(&str, &Cel)],
+        lazy: Option<&dyn Lazy>,
+        budget: &mut u64,
+    ) -> Result<Cel, Failure> {
+        let limit = (*budget).min(PER_CALL);
+        let evaluated = depth::with_room(self.plan.depth <= SHALLOW, || {
+            eval::evaluate(&self.plan, &Input { variables, lazy }, limit)
         });
         let Some((result, spent)) = evaluated else {
             return Err(Failure::Other("the expression cannot be evaluated".to_owned()));
@@ -260,58 +223,8 @@ impl Program {
             return Err(Failure::OutOfBudget);
         }
         *budget -= spent;
-        if spent > limit { Err(Failure::CallCost) } else { result }
+        result
     }
-
-    fn evaluate(&self, variables: &[(&str, &Value)]) -> Result<Value, Failure> {
-        FUNCTIONS.with(|functions| {
-            let mut context = functions.new_inner_scope();
-            for (name, value) in variables {
-                context.add_variable_from_value(*name, (*value).clone());
-            }
-            // The evaluator has conversions that panic, and a custom resource is input. It holds no state that a
-            // panic could leave half-changed.
-            catch_unwind(AssertUnwindSafe(|| Value::resolve(&self.expression, &context)))
-                .map_err(|_| Failure::Other("the expression cannot be evaluated".to_owned()))?
-                .map_err(failure)
-        })
-    }
-}
-
-/// Calls a function of one argument, for values that only CEL can make.
-pub(super) fn convert(function: &'static str, text: &str) -> Option<Value> {
-    let program = match function {
-        "timestamp" => "timestamp(self)",
-        _ => "duration(self)",
-    };
-    let expression = Parser::new().parse(program).ok()?;
-    let program = Program { expression, depth: 0, loops: Loops::default(), cost: 0, uses_old_self: false };
-    program.evaluate(&[("self", &Value::String(Arc::new(text.to_owned())))]).ok()
-}
-
-fn failure(error: ExecutionError) -> Failure {
-    Failure::Other(match error {
-        ExecutionError::NoSuchOverload
-        | ExecutionError::UnsupportedTargetType { .. }
-        | ExecutionError::NotSupportedAsMethod { .. }
-        | ExecutionError::UnexpectedType { .. }
-        | ExecutionError::ValuesNotComparable(..)
-        | ExecutionError::UnsupportedUnaryOperator(..)
-        | ExecutionError::UnsupportedBinaryOperator(..)
-        | ExecutionError::UnsupportedIndex(..) => return Failure::NoSuchOverload,
-        ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),
-        ExecutionError::UndeclaredReference(name) => format!("undeclared reference to '{name}'"),
-        ExecutionError::DivisionByZero(_) => "division by zero".to_owned(),
-        ExecutionError::RemainderByZero(_) => "modulus by zero".to_owned(),
-        ExecutionError::Overflow(..) => "integer overflow".to_owned(),
-        ExecutionError::IndexOutOfBounds(Value::Int(index)) => format!("index out of bounds: {index}"),
-        ExecutionError::FunctionError { message, .. } => message,
-        other => {
-            let text = other.to_string();
-            let mut chars = text.chars();
-            chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
-        }
-    })
 }
 
 impl PartialEq for Compiled {

@@ -1,37 +1,30 @@
 //! Expressions about several variables: the conditions of webhooks, and all that policies say.
 
 use std::{
-    cell::RefCell,
     collections::{BTreeMap, HashMap},
     fmt,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use kube_cel::cel::{
-    Context, ExecutionError, Value as Cel,
+    Value as Cel,
     objects::{Key, Map},
 };
 use serde_json::Value;
 
 use super::{
     authorizer::{self, AccessRequest, Authorize},
-    checker::{self, LibraryType, Type},
+    checker::{self, Constructor, LibraryType, Type},
     declaration::Declarations,
     depth::{self, SHALLOW},
-    program::{self, Failure, Program},
+    eval::{self, Failure, Lazy, Message, PER_CALL},
+    patches,
+    program::{self, Program},
     shown,
 };
 
 /// The variable whose fields are expressions, evaluated when they are asked for.
 pub(super) const VARIABLES: &str = "variables";
-
-/// What a field of it is compiled to. No expression can name it.
-pub(super) const VARIABLE: &str = "@variable";
-
-thread_local! {
-    /// The variables of the expression that is being evaluated.
-    static LAZY: RefCell<Option<Lazy>> = const { RefCell::new(None) };
-}
 
 /// The variables that an expression may use, with their types.
 ///
@@ -71,6 +64,8 @@ pub enum ValueType {
     List(Box<ValueType>),
     /// A map from text to one type.
     Map(Box<ValueType>),
+    /// A message that an expression makes for a patch: `Object` or `JSONPatch`.
+    Message(&'static str),
     /// An object with these fields and no others, and the name of its type.
     Object(&'static str, Vec<(&'static str, ValueType)>),
 }
@@ -101,15 +96,22 @@ pub enum EvaluationError {
     /// It would cost more than is left.
     #[error("validation failed due to running out of cost budget, no further validation rules will be run")]
     OutOfBudget,
+    /// What it comes to is no patch: `type mismatch: unexpected type name ..`.
+    #[error("{0}")]
+    NoPatch(String),
 }
 
-/// Variables on their way.
-#[derive(Clone)]
-struct Lazy {
-    values: Arc<Values>,
-    known: BTreeMap<String, Result<Cel, String>>,
+/// The variables that are expressions, while one is evaluated that uses them.
+struct Variables<'a> {
+    values: &'a Values,
     budget: u64,
-    /// What they have taken from it.
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    known: BTreeMap<String, Result<Cel, Failure>>,
+    /// What they have taken from the budget.
     spent: u64,
 }
 
@@ -149,10 +151,18 @@ impl Scope {
         self
     }
 
-    /// Adds a field to `variables`, of the type that an expression makes.
-    pub fn add_variable(&mut self, name: &str, expression: &Expression) {
+    /// The scope with the messages of patches, `Object` and `JSONPatch`, and `jsonpatch.escapeKey`.
+    #[must_use]
+    pub fn with_patches(mut self) -> Self {
+        self.declarations.has_patches = true;
+        self
+    }
+
+    /// Adds a field to `variables`, of the type that an expression makes; of one that is not known if it does not compile.
+    pub fn add_variable(&mut self, name: &str, expression: Option<&Expression>) {
         if let Some((_, of)) = self.variables.iter().find(|(own, _)| own == VARIABLES) {
-            self.declarations.declare_field(of, name, expression.output.clone());
+            let output = expression.map_or(Type::Dyn, |expression| remembered(&expression.output));
+            self.declarations.declare_field(of, name, output);
         }
     }
 
@@ -165,6 +175,7 @@ impl Scope {
             ValueType::Quantity => Type::Library(LibraryType::Quantity),
             ValueType::List(items) => Type::list(self.read(items)),
             ValueType::Map(values) => Type::map(Type::String, self.read(values)),
+            ValueType::Message(name) => Type::Message((*name).into()),
             ValueType::Object(name, fields) => {
                 let fields = fields.iter().map(|(name, of)| ((*name).to_owned(), self.read(of))).collect();
                 self.declarations.declare(name, fields)
@@ -198,9 +209,9 @@ impl Expression {
                 .map_err(|errors| failed(shown::errors(source, &errors)))?;
             let output = checked.output().clone();
             let name = scope.shown(&output);
-            let names: Vec<&str> = outputs.iter().map(ValueType::name).collect();
+            let names: Vec<String> = outputs.iter().map(ValueType::name).collect();
             let is_wanted =
-                names.contains(&name.as_str()) || (name == "null" && names.contains(&"null_type"));
+                names.contains(&name) || (name == "null" && names.iter().any(|own| own == "null_type"));
             if !outputs.is_empty() && !is_wanted {
                 return Err(match names.as_slice() {
                     [one] => format!("must evaluate to {one} but got {name}"),
@@ -234,26 +245,48 @@ impl Expression {
     /// # Errors
     /// If it has no value, or that costs more than one expression may or than is left.
     pub fn evaluate(&self, values: &Values, budget: &mut u64) -> Result<Value, EvaluationError> {
-        let lazy =
-            Lazy { values: Arc::new(values.clone()), known: BTreeMap::new(), budget: *budget, spent: 0 };
-        let outer = LAZY.replace(Some(lazy));
-        let mut own = *budget;
-        let result = self.run(values, &mut own);
-        let lazy = LAZY.replace(outer);
-        let variables = lazy.map_or(0, |lazy| lazy.spent);
-        *budget = own.saturating_sub(variables);
+        self.run(values, budget).map(|value| to_json(&value))
+    }
+
+    /// Evaluates an expression that makes an `Object`: an apply configuration without its type.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`], or if a part of the object is named as another one than it is.
+    pub fn evaluate_object(&self, values: &Values, budget: &mut u64) -> Result<Value, EvaluationError> {
+        let value = self.run(values, budget)?;
+        patches::object(&value).map_err(EvaluationError::NoPatch)
+    }
+
+    /// Evaluates an expression that makes a list of `JSONPatch`: the operations of a JSON patch.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`], or if a value is none of JSON.
+    pub fn evaluate_patch(&self, values: &Values, budget: &mut u64) -> Result<Vec<Value>, EvaluationError> {
+        let value = self.run(values, budget)?;
+        patches::operations(&value).map_err(EvaluationError::NoPatch)
+    }
+
+    fn run(&self, values: &Values, budget: &mut u64) -> Result<Cel, EvaluationError> {
+        let variables = Variables { values, budget: *budget, state: Mutex::default() };
+        let result = self.run_with(&variables, budget);
+        let spent = variables.state.into_inner().unwrap_or_else(PoisonError::into_inner).spent;
+        let is_enough = *budget >= spent;
+        *budget = budget.saturating_sub(spent);
         match result {
-            _ if own < variables => Err(EvaluationError::OutOfBudget),
-            Ok(value) => Ok(to_json(&value)),
+            _ if !is_enough => Err(EvaluationError::OutOfBudget),
             Err(Failure::OutOfBudget) => Err(EvaluationError::OutOfBudget),
-            Err(failure) => Err(EvaluationError::Failed(text(failure))),
+            Err(failure) => Err(EvaluationError::Failed(failure.text())),
+            Ok(value) => match eval::pay_whole(&value, PER_CALL) {
+                Ok(()) => Ok(value),
+                Err(failure) => Err(EvaluationError::Failed(failure.text())),
+            },
         }
     }
 
-    fn run(&self, values: &Values, budget: &mut u64) -> Result<Cel, Failure> {
-        let variables: Vec<(&str, &Cel)> =
-            values.values.iter().map(|(name, value)| (name.as_str(), value)).collect();
-        self.program.run_with(&variables, budget)
+    fn run_with(&self, variables: &Variables<'_>, budget: &mut u64) -> Result<Cel, Failure> {
+        let globals: Vec<(&str, &Cel)> =
+            variables.values.values.iter().map(|(name, value)| (name.as_str(), value)).collect();
+        self.program.run_with(&globals, Some(variables), budget)
     }
 }
 
@@ -263,28 +296,67 @@ impl fmt::Debug for Expression {
     }
 }
 
-fn text(failure: Failure) -> String {
-    match failure {
-        Failure::NoSuchOverload => "no such overload".to_owned(),
-        Failure::CallCost => "operation cancelled: actual cost limit exceeded".to_owned(),
-        Failure::OutOfBudget => EvaluationError::OutOfBudget.to_string(),
-        Failure::Other(text) => text,
+/// What is known of the type of a variable that an expression makes: no fields of objects.
+fn remembered(of: &Type) -> Type {
+    match of {
+        Type::Bool
+        | Type::Bytes
+        | Type::Double
+        | Type::Duration
+        | Type::Int
+        | Type::Null
+        | Type::String
+        | Type::Timestamp
+        | Type::Uint => of.clone(),
+        _ => match (of.constructor(), of.parameters()) {
+            (Some(Constructor::List), [items]) => Type::list(remembered(items)),
+            (Some(Constructor::Map), [keys, values]) => Type::map(remembered(keys), remembered(values)),
+            _ => Type::Dyn,
+        },
+    }
+}
+
+// === impl Variables ===
+
+impl Lazy for Variables<'_> {
+    fn value(&self, name: &str) -> Result<Cel, Failure> {
+        let lock = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().known.get(name) {
+            return known.clone();
+        }
+        let found = self.values.lazy.iter().find(|(own, _)| own == name);
+        let Some((_, expression)) = found else { return Err(Failure::Other(format!("no such key: {name}"))) };
+        // Variables may use those before them, so nothing is locked meanwhile.
+        let limit = self.budget.saturating_sub(lock().spent);
+        let mut left = limit;
+        let result = expression.run_with(self, &mut left).map_err(|failure| {
+            let why = failure.text();
+            Failure::Other(format!("composited variable \"{name}\" fails to evaluate: {why}"))
+        });
+        let mut state = lock();
+        state.spent += limit - left;
+        state.known.insert(name.to_owned(), result.clone());
+        result
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.values.lazy.iter().any(|(own, _)| own == name)
     }
 }
 
 // === impl ValueType ===
 
 impl ValueType {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> String {
         match self {
-            Self::Any => "dyn",
-            Self::Bool => "bool",
-            Self::String => "string",
-            Self::Null => "null_type",
-            Self::Quantity => "kubernetes.Quantity",
-            Self::List(_) => "list",
-            Self::Map(_) => "map",
-            Self::Object(name, _) => name,
+            Self::Any => "dyn".to_owned(),
+            Self::Bool => "bool".to_owned(),
+            Self::String => "string".to_owned(),
+            Self::Null => "null_type".to_owned(),
+            Self::Quantity => "kubernetes.Quantity".to_owned(),
+            Self::List(items) => format!("list({})", items.name()),
+            Self::Map(values) => format!("map(string, {})", values.name()),
+            Self::Message(name) | Self::Object(name, _) => (*name).to_owned(),
         }
     }
 }
@@ -326,36 +398,6 @@ impl fmt::Debug for Values {
     }
 }
 
-/// Registers the function that evaluates variables.
-pub(super) fn register(context: &mut Context<'_>) {
-    context.add_function(VARIABLE, |name: Arc<String>| {
-        variable(&name).map_err(|why| {
-            let message = format!("composited variable \"{name}\" fails to evaluate: {why}");
-            ExecutionError::function_error(VARIABLE, message)
-        })
-    });
-}
-
-fn variable(name: &str) -> Result<Cel, String> {
-    let Some(lazy) = LAZY.with_borrow(Clone::clone) else { return Err(format!("no such key: {name}")) };
-    if let Some(known) = lazy.known.get(name) {
-        return known.clone();
-    }
-    let found = lazy.values.lazy.iter().find(|(own, _)| own == name);
-    let Some((_, expression)) = found else { return Err(format!("no such key: {name}")) };
-    // Variables may use those before them, which are remembered meanwhile.
-    let limit = lazy.budget.saturating_sub(lazy.spent);
-    let mut left = limit;
-    let result = expression.run(&lazy.values, &mut left).map_err(text);
-    LAZY.with_borrow_mut(|lazy| {
-        if let Some(lazy) = lazy {
-            lazy.spent += limit - left;
-            lazy.known.insert(name.to_owned(), result.clone());
-        }
-    });
-    result
-}
-
 /// JSON as a value that has no schema: keys stay as they are.
 fn from_json(value: &Value) -> Cel {
     match value {
@@ -389,6 +431,9 @@ fn to_json(value: &Cel) -> Value {
             let sorted: BTreeMap<String, Value> =
                 map.map.iter().map(|(key, value)| (key.to_string(), to_json(value))).collect();
             sorted.into_iter().collect()
+        }
+        Cel::Opaque(opaque) if opaque.downcast_ref::<Message>().is_some() => {
+            patches::plain(value).unwrap_or_default()
         }
         other => Value::from(format!("{other:?}")),
     }
@@ -463,7 +508,7 @@ mod tests {
         let mut values = values();
         for (name, source) in [("one", "object.a"), ("two", "variables.one + 1"), ("broken", "object.c")] {
             let expression = Expression::compile(source, &scope, &[]).expect("it compiles");
-            scope.add_variable(name, &expression);
+            scope.add_variable(name, Some(&expression));
             values.add_variable(name, &expression);
         }
         let evaluate = |source: &str| {

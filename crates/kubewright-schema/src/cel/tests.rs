@@ -323,7 +323,7 @@ fn rules_that_cost_too_much_are_stopped() {
             "{list}.all(a, {list}.all(b, {list}.all(c, {list}.all(d, 1 / (d.v - d.v) == 1) || true) || true) || true)"
         ),
         format!("[self.name]{} != []", ".map(a, a + a)".repeat(60)),
-        format!("[1]{} != []", ".map(a, [a, a])".repeat(60)),
+        format!("[1]{0} != [1]{0}", ".map(a, [a, a])".repeat(60)),
     ] {
         let found = errors(&json!({"rule": rule}), &spec);
         assert_eq!(found.len(), 1, "{found:?}");
@@ -335,7 +335,7 @@ fn rules_that_cost_too_much_are_stopped() {
 
 #[test]
 fn all_rules_share_a_budget() {
-    let rule = json!({"rule": "self.v.all(a, self.s != '')"});
+    let rule = json!({"rule": "self.v.all(a, self.s != 'x' + self.s)"});
     let schema =
         Structural::parse(&json!({"type": "object", "properties": {"l": {"type": "array", "items": {
             "type": "object",
@@ -343,7 +343,7 @@ fn all_rules_share_a_budget() {
             "properties": {"s": {"type": "string"}, "v": {"type": "array", "items": {"type": "integer"}}},
         }}}}))
         .unwrap();
-    let item = json!({"v": vec![1; 5000], "s": "s".repeat(100_000)});
+    let item = json!({"v": vec![1; 30], "s": "s".repeat(100_000)});
     let object = |count: usize| json!({"l": vec![item.clone(); count]});
     assert_eq!(texts(&schema.validate(&object(2), None, &FieldPath::root())), Vec::<String>::new());
     let found = texts(&schema.validate(&object(20), None, &FieldPath::root()));

@@ -10,7 +10,7 @@ use kube_cel::cel::{
 };
 use serde_json::Value;
 
-use super::program;
+use super::eval;
 use crate::{
     cel_names,
     structural::{Schema, SchemaType},
@@ -102,9 +102,9 @@ fn from_text(text: &str, schema: &Schema) -> Cel {
     // Names as written count, while validation forgives dashes.
     match schema.format.as_str() {
         "byte" => BASE64_STANDARD.decode(text).map_or_else(|_| plain(), |bytes| Cel::Bytes(Arc::new(bytes))),
-        "date-time" => program::convert("timestamp", text).unwrap_or_else(plain),
-        "date" => program::convert("timestamp", &format!("{text}T00:00:00Z")).unwrap_or_else(plain),
-        "duration" => program::convert("duration", text).unwrap_or_else(plain),
+        "date-time" => eval::timestamp(text).unwrap_or_else(plain),
+        "date" => eval::timestamp(&format!("{text}T00:00:00Z")).unwrap_or_else(plain),
+        "duration" => eval::duration(text).unwrap_or_else(plain),
         _ => plain(),
     }
 }

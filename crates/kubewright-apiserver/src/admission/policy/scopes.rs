@@ -48,10 +48,10 @@ impl Scopes {
     /// What is wrong with it.
     pub(crate) fn declare(&mut self, variable: &Value) -> Result<Expression, String> {
         let text = |field: &str| variable[field].as_str().unwrap_or_default();
-        let expression = Expression::compile(text("expression"), &self.expressions, &[])?;
+        let expression = Expression::compile(text("expression"), &self.expressions, &[]);
         for scope in [&mut self.expressions, &mut self.messages] {
-            scope.add_variable(text("name"), &expression);
+            scope.add_variable(text("name"), expression.as_ref().ok());
         }
-        Ok(expression)
+        expression
     }
 }

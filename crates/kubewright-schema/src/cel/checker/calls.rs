@@ -1,4 +1,4 @@
-use super::{Type, environment, expression::Checker, signature::Overload, types::Parameter};
+use super::{Type, expression::Checker, signature::Overload, types::Parameter};
 use crate::cel::syntax::{Kind, Literal, NodeId};
 
 impl Checker<'_> {
@@ -12,7 +12,7 @@ impl Checker<'_> {
             self.check(*arg);
         }
         let Some(target) = target else {
-            match environment::function(&function) {
+            match self.environment.function(&function) {
                 Some((name, overloads)) => {
                     if name != function {
                         let function = name.to_owned();
@@ -28,7 +28,7 @@ impl Checker<'_> {
         let qualified = self
             .tree
             .qualified_name(target)
-            .and_then(|names| environment::function(&format!("{}.{function}", names.join("."))));
+            .and_then(|names| self.environment.function(&format!("{}.{function}", names.join("."))));
         if let Some((name, overloads)) = qualified {
             let function = name.to_owned();
             self.tree.replace(id, Kind::Call { function, target: None, args: args.clone() });
@@ -36,7 +36,7 @@ impl Checker<'_> {
             return;
         }
         self.check(target);
-        match environment::function(&function) {
+        match self.environment.function(&function) {
             Some((name, overloads)) => self.resolve_or_report(id, name, overloads, Some(target), &args),
             None => self.undeclared_function(id, &function),
         }

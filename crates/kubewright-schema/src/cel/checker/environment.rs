@@ -3,13 +3,13 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use super::{
-    libraries::LIBRARIES,
+    libraries::{LIBRARIES, OF_PATCHES},
     signature::{Overload, functions},
     standard::STANDARD,
     types::{LibraryType, Type},
 };
 static FUNCTIONS: LazyLock<BTreeMap<&'static str, Vec<Overload>>> =
-    LazyLock::new(|| functions(&[STANDARD, LIBRARIES]));
+    LazyLock::new(|| functions(&[STANDARD, LIBRARIES, OF_PATCHES]));
 
 /// The variables in scope.
 pub(super) struct Environment {
@@ -17,11 +17,13 @@ pub(super) struct Environment {
     globals: Vec<(String, Type)>,
     /// What macros declare, the innermost last.
     locals: Vec<(String, Type)>,
+    /// Whether there are the types of patches.
+    has_patches: bool,
 }
 
 impl Environment {
-    pub(super) fn new(globals: Vec<(String, Type)>) -> Self {
-        Self { globals, locals: Vec::new() }
+    pub(super) fn new(globals: Vec<(String, Type)>, has_patches: bool) -> Self {
+        Self { globals, locals: Vec::new(), has_patches }
     }
 
     pub(super) fn declare(&mut self, name: &str, of: Type) {
@@ -41,7 +43,7 @@ impl Environment {
         self.locals.iter().rev().find(|(known, _)| known == name).map(|(_, of)| of)
     }
 
-    /// The type of a name without dots, save one in front that looks past the variables of macros.
+    /// The type of a name. A dot in front looks past the variables of macros.
     pub(super) fn variable(&self, name: &str) -> Option<Type> {
         match name.strip_prefix('.') {
             Some(name) => self.global(name),
@@ -54,9 +56,12 @@ impl Environment {
         let [first, _, ..] = names else { return None };
         let plain = first.strip_prefix('.');
         // Nothing else has dots in its name.
-        if !["authorizer", "google", "net"].contains(&plain.unwrap_or(first))
-            || plain.is_none() && self.local(first).is_some()
-        {
+        let has_dots = match plain.unwrap_or(first) {
+            "authorizer" | "google" | "net" => true,
+            "Object" => self.has_patches,
+            _ => false,
+        };
+        if !has_dots || plain.is_none() && self.local(first).is_some() {
             return None;
         }
         let name = names.join(".");
@@ -65,7 +70,13 @@ impl Environment {
 
     fn global(&self, name: &str) -> Option<Type> {
         let global = self.globals.iter().find(|(known, _)| known == name).map(|(_, of)| of.clone());
-        global.or_else(|| type_named(name))
+        let message = || Type::message(name).filter(|_| self.has_patches).map(Type::type_of);
+        global.or_else(|| type_named(name)).or_else(message)
+    }
+
+    /// The overloads of a function.
+    pub(super) fn function(&self, name: &str) -> Option<(&'static str, &'static [Overload])> {
+        function(name, self.has_patches)
     }
 }
 
@@ -92,10 +103,11 @@ pub(super) fn type_named(name: &str) -> Option<Type> {
     Some(Type::type_of(of))
 }
 
-/// The overloads of a function.
-pub(super) fn function(name: &str) -> Option<(&'static str, &'static [Overload])> {
+/// The overloads of a function, which may be one of those for patches.
+pub(super) fn function(name: &str, has_patches: bool) -> Option<(&'static str, &'static [Overload])> {
     let (name, overloads) = FUNCTIONS.get_key_value(name.strip_prefix('.').unwrap_or(name))?;
-    Some((name, overloads))
+    let is_there = has_patches || !OF_PATCHES.iter().any(|(own, _)| own == name);
+    is_there.then_some((*name, overloads.as_slice()))
 }
 
 #[cfg(test)]
@@ -104,12 +116,13 @@ mod tests {
 
     #[test]
     fn all_declarations_can_be_read() {
-        for (name, overloads) in STANDARD.iter().chain(LIBRARIES) {
+        for (name, overloads) in STANDARD.iter().chain(LIBRARIES).chain(OF_PATCHES) {
             for text in *overloads {
                 assert!(super::super::signature::overload(text).is_some(), "{name}: {text}");
             }
         }
-        let count: usize = STANDARD.iter().chain(LIBRARIES).map(|(_, overloads)| overloads.len()).sum();
+        let count: usize =
+            STANDARD.iter().chain(LIBRARIES).chain(OF_PATCHES).map(|(_, overloads)| overloads.len()).sum();
         assert_eq!(FUNCTIONS.values().map(Vec::len).sum::<usize>(), count);
     }
 }

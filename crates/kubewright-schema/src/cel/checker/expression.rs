@@ -1,12 +1,12 @@
 use super::{
-    Checked, Constructor, Type,
+    Checked, Constructor, JSON_PATCH, Type,
     environment::Environment,
     types::Shown,
     unify::{Bindings, most_general},
 };
 use crate::cel::{
     declaration::Declarations,
-    syntax::{Comprehension, Entry, Kind, Literal, Located, NodeId, Place, Tree},
+    syntax::{Comprehension, Entry, FieldValue, Kind, Literal, Located, NodeId, Place, Tree},
 };
 
 /// Goes through an expression.
@@ -27,7 +27,7 @@ impl<'d> Checker<'d> {
         Self {
             types: vec![None; tree.len()],
             overloads: vec![Vec::new(); tree.len()],
-            environment: Environment::new(variables),
+            environment: Environment::new(variables, declarations.has_patches),
             bindings: Bindings::default(),
             renamed: Vec::new(),
             uses_old_self: false,
@@ -85,9 +85,9 @@ impl<'d> Checker<'d> {
                 let entries = entries.clone();
                 Some(self.map(&entries))
             }
-            Kind::Message { name, .. } => {
-                let name = name.clone();
-                Some(self.message(id, &name))
+            Kind::Message { name, fields } => {
+                let (name, fields) = (name.clone(), fields.clone());
+                Some(self.message(id, &name, &fields))
             }
             Kind::Comprehension(loops) => {
                 let loops = loops.clone();
@@ -148,6 +148,7 @@ impl<'d> Checker<'d> {
                 }
                 None => self.error(id, format!("undefined field '{field}'")),
             },
+            Type::Message(message) => message_field(message, field),
             Type::Parameter(_) => {
                 self.bindings.fits(&Type::Dyn, target);
                 Type::Dyn
@@ -220,12 +221,51 @@ impl<'d> Checker<'d> {
         }
     }
 
-    /// The evaluator does not know messages of protobuf.
-    fn message(&mut self, id: NodeId, name: &str) -> Type {
+    fn message(&mut self, id: NodeId, name: &str, fields: &[FieldValue]) -> Type {
+        // The evaluator does not know messages of protobuf.
         if name.trim_start_matches('.').starts_with("google.") {
             return self.error(id, "message construction is not supported".to_owned());
         }
-        self.undeclared(id, name)
+        let Some(of) = self.environment.variable(name) else { return self.undeclared(id, name) };
+        let of = match of.parameters_of(Constructor::Type) {
+            None => {
+                let shown = self.shown(&of);
+                self.error(id, format!("'{shown}' is not a type"))
+            }
+            Some([message @ Type::Message(_)]) => message.clone(),
+            Some(other) => {
+                let shown = other.first().map(|of| self.shown(of)).unwrap_or_default();
+                self.error(id, format!("'{shown}' is not a message type"))
+            }
+        };
+        for field in fields {
+            self.check(field.value);
+            let asked = match &of {
+                Type::Message(message) => message_field(message, &field.name),
+                _ => Type::Error,
+            };
+            let mut given = self.type_of(field.value);
+            if field.optional {
+                match given.unwrapped() {
+                    Some(inner) => given = inner.clone(),
+                    None if given.is_dyn() => {}
+                    None => {
+                        self.mismatch(field.value, &Type::optional(given.clone()), &given);
+                        continue;
+                    }
+                }
+            }
+            if !self.bindings.fits(&asked, &given) {
+                let text = format!(
+                    "expected type of field '{}' is '{}' but provided type is '{}'",
+                    field.name,
+                    self.shown(&asked),
+                    self.shown(&given)
+                );
+                self.errors.push(Located { place: field.place, text });
+            }
+        }
+        of
     }
 
     fn comprehension(&mut self, loops: &Comprehension) -> Type {
@@ -303,5 +343,13 @@ impl<'d> Checker<'d> {
         let place: Place = self.tree.place(id);
         self.errors.push(Located { place, text });
         Type::Error
+    }
+}
+
+/// The type of a field of a message. Those of objects may have any name and value.
+fn message_field(message: &str, field: &str) -> Type {
+    match field {
+        "op" | "path" | "from" if message == JSON_PATCH => Type::String,
+        _ => Type::Dyn,
     }
 }

@@ -330,3 +330,7 @@ pub(super) const LIBRARIES: &[(&str, &[&str])] = &[
     ("reverse", &["list_reverse: list(T).() -> list(T)"]),
     ("distinct", &["list_distinct: list(T).() -> list(T)"]),
 ];
+
+/// What there is besides where a patch is made.
+pub(super) const OF_PATCHES: &[(&str, &[&str])] =
+    &[("jsonpatch.escapeKey", &["string_jsonpatch_escapeKey_string: (string) -> string"])];

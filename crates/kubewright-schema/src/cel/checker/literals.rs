@@ -115,7 +115,7 @@ impl Checker<'_> {
 }
 
 /// Whether Go parses a text as a duration.
-pub(super) fn is_duration(text: &str) -> bool {
+pub(in crate::cel) fn is_duration(text: &str) -> bool {
     const UNITS: [(&str, f64); 8] = [
         ("ns", 1.0),
         ("us", 1e3),
@@ -146,7 +146,7 @@ pub(super) fn is_duration(text: &str) -> bool {
 }
 
 /// Whether a text is a time as of RFC 3339, read as Go does.
-pub(super) fn is_time(text: &str) -> bool {
+pub(in crate::cel) fn is_time(text: &str) -> bool {
     let number = |start: usize, end: usize| {
         let digits =
             text.get(start..end).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;

@@ -19,8 +19,9 @@ mod types;
 mod unify;
 
 pub(super) use {
+    literals::{is_duration, is_time},
     readiness::check as check_readiness,
-    types::{Constructor, LibraryType, Shown, Type},
+    types::{Constructor, JSON_PATCH, LibraryType, Shown, Type, is_object_type},
 };
 
 use super::{
@@ -68,7 +69,7 @@ pub(super) fn is_type(name: &str) -> bool {
 
 /// Whether every expression may call a function of this name.
 pub(super) fn is_function(name: &str) -> bool {
-    environment::function(name).is_some()
+    environment::function(name, false).is_some()
 }
 
 impl Checked {

@@ -24,6 +24,8 @@ pub(in crate::cel) enum Type {
     Uint,
     /// An object of the schema.
     Object(DeclarationId),
+    /// A message of a patch: `Object`, a part of it by its path, or `JSONPatch`.
+    Message(Arc<str>),
     /// A type of a library.
     Library(LibraryType),
     /// A type made of types.
@@ -63,6 +65,16 @@ pub(in crate::cel) enum LibraryType {
     Quantity,
     Semver,
     Url,
+}
+
+/// The name of the messages that are operations of JSON patches.
+pub(in crate::cel) const JSON_PATCH: &str = "JSONPatch";
+
+const OBJECT: &str = "Object";
+
+/// Whether a name is that of the whole object of a patch or of a part of it: `Object.spec.containers`.
+pub(in crate::cel) fn is_object_type(name: &str) -> bool {
+    name.strip_prefix(OBJECT).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,10 +161,20 @@ impl Type {
     /// Whether null is of this type as well, as it is for messages.
     pub(super) fn is_nullable(&self) -> bool {
         match self {
-            Self::Null | Self::Duration | Self::Timestamp | Self::Object(_) | Self::Library(_) => true,
+            Self::Null
+            | Self::Duration
+            | Self::Timestamp
+            | Self::Object(_)
+            | Self::Message(_)
+            | Self::Library(_) => true,
             Self::Compound(compound) => compound.constructor == Constructor::Optional,
             _ => false,
         }
+    }
+
+    /// The type of messages of a patch with this name, if there are any.
+    pub(super) fn message(name: &str) -> Option<Self> {
+        (name == JSON_PATCH || is_object_type(name)).then(|| Self::Message(name.into()))
     }
 
     /// The type with every part replaced by what `replace` makes of it.
@@ -197,6 +219,7 @@ impl fmt::Display for Shown<'_> {
             Type::Timestamp => f.write_str("timestamp"),
             Type::Uint => f.write_str("uint"),
             Type::Object(id) => f.write_str(&self.declarations.name(*id)),
+            Type::Message(name) => f.write_str(name),
             Type::Library(library) => f.write_str(library.name()),
             Type::Parameter(Parameter::Declared(number)) => write!(f, "T{number}"),
             Type::Parameter(Parameter::Fresh(number)) => write!(f, "_var{number}"),

@@ -88,8 +88,8 @@ impl<'c> Coster<'c> {
             Kind::Call { function, target, args } => self.call(id, function, *target, args),
             Kind::List { elements, .. } => self.list(id, elements),
             Kind::Map(entries) => self.map(id, entries),
-            Kind::Message { values, .. } => {
-                values.iter().fold(Range::exactly(MESSAGE), |sum, value| sum.plus(self.cost(*value)))
+            Kind::Message { fields, .. } => {
+                fields.iter().fold(Range::exactly(MESSAGE), |sum, field| sum.plus(self.cost(field.value)))
             }
             Kind::Comprehension(loops) if self.is_bind(loops) => self.bind(id, loops),
             Kind::Comprehension(loops) => self.comprehension(id, loops),

@@ -2,7 +2,7 @@
 //! sorted lists. Everything they make is at the place of their call.
 
 use super::{
-    Entry, Kind, Literal, Located, NodeId, Place,
+    Entry, FieldValue, Kind, Literal, Located, NodeId, Place,
     parser::Parser,
     tree::{ACCUMULATOR, Comprehension},
 };
@@ -351,7 +351,13 @@ impl Maker<'_, '_> {
                 }
                 Kind::Map(copies)
             }
-            Kind::Message { name, values } => Kind::Message { name, values: self.copies(&values)? },
+            Kind::Message { name, fields } => {
+                let mut copies = Vec::with_capacity(fields.len());
+                for field in fields {
+                    copies.push(FieldValue { value: self.copy(field.value)?, ..field });
+                }
+                Kind::Message { name, fields: copies }
+            }
             Kind::Comprehension(loops) => Kind::Comprehension(Box::new(Comprehension {
                 range: self.copy(loops.range)?,
                 initial: self.copy(loops.initial)?,

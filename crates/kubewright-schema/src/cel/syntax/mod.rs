@@ -13,7 +13,7 @@ mod tree;
 
 pub(super) use {
     parser::{Unparsed, parse},
-    tree::{ACCUMULATOR, Comprehension, Entry, Kind, Literal, NodeId, Place, Tree},
+    tree::{ACCUMULATOR, Comprehension, Entry, FieldValue, Kind, Literal, NodeId, Place, Tree},
 };
 
 /// A problem at a place of the source.

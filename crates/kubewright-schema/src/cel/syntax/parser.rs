@@ -1,5 +1,5 @@
 use super::{
-    Entry, Kind, Literal, Located, NodeId, Place, Tree,
+    Entry, FieldValue, Kind, Literal, Located, NodeId, Place, Tree,
     lexer::{Token, TokenKind, tokens},
     literal, macros,
 };
@@ -250,15 +250,16 @@ impl Parser<'_> {
             place.end = last.end;
         }
         place.at = self.take("{")?.at;
-        let mut values = Vec::new();
+        let mut fields = Vec::new();
         self.items("}", |parser| {
-            parser.take("?");
-            parser.field_name()?;
-            parser.take(":")?;
-            values.push(parser.expression()?);
+            let optional = parser.take("?").is_some();
+            let (name, written) = parser.field_name()?;
+            let colon = parser.take(":")?;
+            let value = parser.expression()?;
+            fields.push(FieldValue { name, value, optional, place: Place { at: colon.at, ..written } });
             Some(())
         })?;
-        self.add(place, Kind::Message { name: format!("{prefix}{name}"), values })
+        self.add(place, Kind::Message { name: format!("{prefix}{name}"), fields })
     }
 
     fn list(&mut self, open: Place) -> Option<NodeId> {

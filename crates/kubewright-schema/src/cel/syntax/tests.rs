@@ -26,7 +26,11 @@ fn show(tree: &Tree, id: NodeId) -> String {
                 .collect();
             format!("{{{}}}", entries.join(", "))
         }
-        Kind::Message { name, values } => format!("{name}{{{}}}", all(values)),
+        Kind::Message { name, fields } => {
+            let field = |field: &FieldValue| format!("{}: {}", field.name, show(tree, field.value));
+            let fields: Vec<String> = fields.iter().map(field).collect();
+            format!("{name}{{{}}}", fields.join(", "))
+        }
         Kind::Comprehension(loops) => format!(
             "fold({}, {}, {} = {}, while {}, {}, {})",
             loops.variable,
@@ -66,7 +70,7 @@ fn operators_bind_as_in_the_language() {
         ("a.?b.c", "_?._(a@0, String(\"b\")@3)@1.c@4"),
         ("a[?0]", "_[?_](a@0, Int(0)@3)@1"),
         (".a(b)", ".a(b@3)@2"),
-        ("a.b.C{d: 1}", "a.b.C{Int(1)@9}@5"),
+        ("a.b.C{d: 1}", "a.b.C{d: Int(1)@9}@5"),
         ("has(a.b)", "a@4.b?@3"),
         ("a // b\n.c", "a@0.c@7"),
         ("0x1F + 1e3", "_+_(Int(31)@0, Double(1000.0)@7)@5"),

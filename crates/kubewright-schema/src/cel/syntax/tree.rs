@@ -48,10 +48,10 @@ pub(in crate::cel) enum Kind {
         optional: Vec<usize>,
     },
     Map(Vec<Entry>),
-    /// A message of protobuf.
+    /// A message that is made, with the fields that it is given.
     Message {
         name: String,
-        values: Vec<NodeId>,
+        fields: Vec<FieldValue>,
     },
     Comprehension(Box<Comprehension>),
 }
@@ -72,6 +72,16 @@ pub(in crate::cel) struct Entry {
     pub(in crate::cel) key: NodeId,
     pub(in crate::cel) value: NodeId,
     pub(in crate::cel) optional: bool,
+}
+
+/// A field of a message that is made.
+#[derive(Clone, Debug)]
+pub(in crate::cel) struct FieldValue {
+    pub(in crate::cel) name: String,
+    pub(in crate::cel) value: NodeId,
+    pub(in crate::cel) optional: bool,
+    /// The colon behind the name.
+    pub(in crate::cel) place: Place,
 }
 
 /// A loop, which only macros make.
@@ -179,7 +189,7 @@ impl Tree {
             Kind::Call { target, args, .. } => target.iter().chain(args).copied().collect(),
             Kind::List { elements, .. } => elements.clone(),
             Kind::Map(entries) => entries.iter().flat_map(|entry| [entry.key, entry.value]).collect(),
-            Kind::Message { values, .. } => values.clone(),
+            Kind::Message { fields, .. } => fields.iter().map(|field| field.value).collect(),
             Kind::Comprehension(loops) => {
                 vec![loops.range, loops.initial, loops.condition, loops.step, loops.result]
             }
