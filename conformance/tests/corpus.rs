@@ -60,6 +60,7 @@ areas! {
     negotiation "negotiation"
     openapi "openapi"
     patch "patch"
+    policies "policies"
     table "table"
     update "update"
     validation "validation"

@@ -10,6 +10,8 @@ use crate::{
     wire::options::{DeleteOptions, WriteOptions},
 };
 
+const ADMISSION_GROUP: &str = "admissionregistration.k8s.io";
+
 /// What admission decides on, besides the object.
 #[derive(Clone, Debug)]
 pub(crate) struct Attributes<'a> {
@@ -65,20 +67,38 @@ impl<'a> Attributes<'a> {
         Self { name: "", ..self }
     }
 
-    /// Whether nobody is asked: the server itself writes, or it is a configuration of those who would be asked.
+    /// Whether no webhook is asked: the server itself writes, or it is a configuration of those who would be asked.
     pub(crate) fn is_exempt(&self) -> bool {
-        const CONFIGURATIONS: [&str; 6] = [
+        const WEBHOOKS: [&str; 2] = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"];
+        self.request.admitters != Admitters::All
+            || self.is_policy()
+            || (self.group() == ADMISSION_GROUP && WEBHOOKS.contains(&self.plural()))
+    }
+
+    /// Whether no policy is asked: the server itself writes, or it is a policy, or a question that is not stored and
+    /// without whose answer nobody could do anything.
+    pub(crate) fn is_exempt_from_policies(&self) -> bool {
+        self.request.admitters != Admitters::All
+            || self.is_policy()
+            || ["authentication.k8s.io", "authorization.k8s.io"].contains(&self.group())
+    }
+
+    fn is_policy(&self) -> bool {
+        const POLICIES: [&str; 4] = [
             "mutatingadmissionpolicies",
             "mutatingadmissionpolicybindings",
-            "mutatingwebhookconfigurations",
             "validatingadmissionpolicies",
             "validatingadmissionpolicybindings",
-            "validatingwebhookconfigurations",
         ];
-        let definition = &self.request.served.definition;
-        self.request.admitters != Admitters::All
-            || (definition.group == "admissionregistration.k8s.io"
-                && CONFIGURATIONS.contains(&definition.plural.as_str()))
+        self.group() == ADMISSION_GROUP && POLICIES.contains(&self.plural())
+    }
+
+    fn group(&self) -> &'a str {
+        &self.request.served.definition.group
+    }
+
+    fn plural(&self) -> &'a str {
+        &self.request.served.definition.plural
     }
 
     /// Whether the object is of the resource's kind, and not of that of a subresource.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use kubewright_schema::cel::{
-    AccessDecision, AccessRequest, Authorize, Expression, Scope, ValueType, Values,
+    AccessDecision, AccessRequest, Authorize, EvaluationError, Expression, Scope, ValueType, Values,
 };
 use serde_json::Value;
 
@@ -71,10 +71,12 @@ impl Conditions {
 }
 
 /// What is said of an expression that has no value.
-pub(super) fn describe(expression: &Expression, error: &kubewright_schema::cel::EvaluationError) -> String {
+pub(super) fn describe(expression: &Expression, error: &EvaluationError) -> String {
     match error {
-        kubewright_schema::cel::EvaluationError::OutOfBudget => error.to_string(),
-        other => format!("expression '{}' resulted in error: {other}", expression.source()),
+        EvaluationError::Failed(why) => {
+            format!("expression '{}' resulted in error: {why}", expression.source())
+        }
+        other => other.to_string(),
     }
 }
 

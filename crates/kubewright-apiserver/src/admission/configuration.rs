@@ -5,17 +5,23 @@ use serde_json::Value;
 use super::{
     condition::{Conditions, webhook_scope},
     matching::Matching,
-    policy::{Binding, Policy},
+    policy::{Binding, MutatingPolicy, ValidatingPolicy},
 };
 use crate::{registry::metadata, store::Store, webhook::ClientConfig};
 
 const MUTATING: &str = "admissionregistration.k8s.io/mutatingwebhookconfigurations";
 const VALIDATING: &str = "admissionregistration.k8s.io/validatingwebhookconfigurations";
-const POLICIES: &str = "admissionregistration.k8s.io/validatingadmissionpolicies";
-const BINDINGS: &str = "admissionregistration.k8s.io/validatingadmissionpolicybindings";
+const MUTATING_POLICIES: &str = "admissionregistration.k8s.io/mutatingadmissionpolicies";
+const MUTATING_BINDINGS: &str = "admissionregistration.k8s.io/mutatingadmissionpolicybindings";
+const VALIDATING_POLICIES: &str = "admissionregistration.k8s.io/validatingadmissionpolicies";
+const VALIDATING_BINDINGS: &str = "admissionregistration.k8s.io/validatingadmissionpolicybindings";
 
 /// The buckets of the store whose objects tell who is asked.
-pub(super) const BUCKETS: [&str; 4] = [MUTATING, VALIDATING, POLICIES, BINDINGS];
+pub(super) const BUCKETS: [&str; 6] =
+    [MUTATING, VALIDATING, MUTATING_POLICIES, MUTATING_BINDINGS, VALIDATING_POLICIES, VALIDATING_BINDINGS];
+
+/// A policy that is bound to something, with its bindings.
+pub(super) type Bound<P> = (Arc<P>, Vec<Arc<Binding>>);
 
 /// Who is asked, as the stored configurations say.
 #[derive(Debug, Default)]
@@ -23,8 +29,8 @@ pub(super) struct Configurations {
     /// In the order in which they are asked.
     pub(super) mutating: Vec<Arc<Webhook>>,
     pub(super) validating: Vec<Arc<Webhook>>,
-    /// Policies that are bound to something, with their bindings.
-    pub(super) policies: Vec<(Arc<Policy>, Vec<Arc<Binding>>)>,
+    pub(super) mutating_policies: Vec<Bound<MutatingPolicy>>,
+    pub(super) validating_policies: Vec<Bound<ValidatingPolicy>>,
     /// What each configuration comes to, by bucket and name, with its revision.
     compiled: BTreeMap<(&'static str, String), (u64, Compiled)>,
 }
@@ -32,7 +38,8 @@ pub(super) struct Configurations {
 #[derive(Clone, Debug)]
 enum Compiled {
     Webhooks(Vec<Arc<Webhook>>),
-    Policy(Arc<Policy>),
+    MutatingPolicy(Arc<MutatingPolicy>),
+    ValidatingPolicy(Arc<ValidatingPolicy>),
     Binding(Arc<Binding>),
 }
 
@@ -60,7 +67,8 @@ impl Configurations {
     /// Reads the stored configurations. What has not changed since `previous` is taken from there.
     pub(super) fn new(store: &Store, previous: &Self) -> Self {
         let mut configurations = Self::default();
-        let (mut policies, mut bindings): (Vec<Arc<Policy>>, Vec<Arc<Binding>>) = (Vec::new(), Vec::new());
+        let (mut mutating, mut validating) = (Vec::new(), Vec::new());
+        let (mut of_mutating, mut of_validating) = (Vec::new(), Vec::new());
         for bucket in BUCKETS {
             // The store lists them by name, which is the order in which they are asked.
             for (name, object) in store.list(bucket).range("", "") {
@@ -76,28 +84,38 @@ impl Configurations {
                     Compiled::Webhooks(webhooks) => {
                         configurations.validating.extend(webhooks.iter().cloned());
                     }
-                    Compiled::Policy(policy) => policies.push(policy.clone()),
-                    Compiled::Binding(binding) => bindings.push(binding.clone()),
+                    Compiled::MutatingPolicy(policy) => mutating.push(policy.clone()),
+                    Compiled::ValidatingPolicy(policy) => validating.push(policy.clone()),
+                    Compiled::Binding(binding) if bucket == MUTATING_BINDINGS => {
+                        of_mutating.push(binding.clone());
+                    }
+                    Compiled::Binding(binding) => of_validating.push(binding.clone()),
                 }
                 configurations.compiled.insert(key, (object.revision(), compiled));
             }
         }
-        for policy in policies {
-            let bound: Vec<_> =
-                bindings.iter().filter(|binding| binding.policy == policy.name).cloned().collect();
-            if !bound.is_empty() {
-                configurations.policies.push((policy, bound));
-            }
-        }
+        configurations.mutating_policies = bound(mutating, &of_mutating, |policy| &policy.definition.name);
+        configurations.validating_policies =
+            bound(validating, &of_validating, |policy| &policy.definition.name);
         configurations
     }
+}
+
+/// The policies that are bound to something.
+fn bound<P>(policies: Vec<Arc<P>>, bindings: &[Arc<Binding>], name: fn(&P) -> &str) -> Vec<Bound<P>> {
+    let with_bindings = policies.into_iter().map(|policy| {
+        let own = bindings.iter().filter(|binding| binding.policy == name(&policy)).cloned().collect();
+        (policy, own)
+    });
+    with_bindings.filter(|(_, bindings): &Bound<P>| !bindings.is_empty()).collect()
 }
 
 impl Compiled {
     fn new(bucket: &str, object: &Value) -> Self {
         match bucket {
-            POLICIES => Self::Policy(Arc::new(Policy::read(object))),
-            BINDINGS => Self::Binding(Arc::new(Binding::read(object))),
+            MUTATING_POLICIES => Self::MutatingPolicy(Arc::new(MutatingPolicy::read(object))),
+            VALIDATING_POLICIES => Self::ValidatingPolicy(Arc::new(ValidatingPolicy::read(object))),
+            MUTATING_BINDINGS | VALIDATING_BINDINGS => Self::Binding(Arc::new(Binding::read(object))),
             _ => Self::Webhooks(read_all(object)),
         }
     }

@@ -7,8 +7,8 @@
 //! (A real server notices it up to a second later.)
 //!
 //! `attributes.rs` is what is asked about. `rule.rs`, `condition.rs` and `matching.rs` decide whether a webhook is asked, `review.rs`
-//! writes the question and reads the answer, `mutating.rs` and `validating.rs` ask. `policy` is what asks nobody: the
-//! expressions of validating admission policies.
+//! writes the question and reads the answer, `mutating.rs` and `validating.rs` ask, and `reinvocation.rs` knows who is asked
+//! once more. `policy` is what asks nobody: the expressions of admission policies.
 
 mod attributes;
 mod condition;
@@ -17,6 +17,7 @@ mod matching;
 mod mutating;
 pub(crate) mod plugins;
 mod policy;
+mod reinvocation;
 mod review;
 mod rule;
 mod validating;
@@ -30,7 +31,7 @@ pub(crate) use self::{
     attributes::{Attributes, KindName, Operation, Options, ResourceName},
     condition::webhook_scope,
     plugins::{AdmissionPlugins, Admitters, Plugin},
-    policy::Scopes,
+    policy::{Scopes, Variables},
 };
 use crate::{
     store::Store,

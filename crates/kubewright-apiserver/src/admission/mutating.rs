@@ -1,12 +1,13 @@
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use kubewright_schema::error::go;
 use serde_json::Value;
 
 use super::{
-    attributes::{Attributes, KindName},
+    attributes::{Attributes, KindName, Operation},
     configuration::Webhook,
     matching::Invocation,
+    reinvocation::Reinvocation,
     review::{self, Answer},
 };
 use crate::{
@@ -25,15 +26,16 @@ pub(super) enum Failure {
     Refused(Status),
 }
 
-/// Which webhooks are to be asked once more because others changed the object after them.
-#[derive(Debug, Default)]
-struct Reinvocation {
-    asked: BTreeSet<String>,
-    again: BTreeSet<String>,
+/// Everyone who matches is asked at first, and some again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Round {
+    First,
+    Again,
 }
 
 impl Registry {
-    /// Lets webhooks change the object of a request, one after the other; of a delete, let it be.
+    /// Lets policies and then webhooks change the object of a request, one after the other; of a delete, let it be. If it was
+    /// changed, those who want to know are asked once more.
     ///
     /// # Errors
     /// With the first refusal.
@@ -43,44 +45,78 @@ impl Registry {
         object: Option<Value>,
     ) -> Result<Option<Value>, Status> {
         let configurations = self.admission.configurations();
-        if configurations.mutating.is_empty() || attributes.is_exempt() {
+        let (policies, webhooks) = (&configurations.mutating_policies, &configurations.mutating);
+        // There is nothing in a delete that a policy could change.
+        let has_policies = !policies.is_empty()
+            && attributes.operation() != Operation::Delete
+            && !attributes.is_exempt_from_policies();
+        let has_webhooks = !webhooks.is_empty() && !attributes.is_exempt();
+        if !has_policies && !has_webhooks {
             return Ok(object);
         }
         let mut object = object;
-        let mut reinvocation = Reinvocation::default();
-        let mut is_changed = false;
-        for round in 0..2 {
-            for webhook in &configurations.mutating {
-                // Who was not asked at first is not asked later.
-                if round > 0 && !reinvocation.again.contains(&webhook.id) {
-                    continue;
-                }
-                let matched = self.match_webhook(webhook, attributes, object.as_ref()).await?;
-                let Some(invocation) = matched else { continue };
-                let changed = match self.ask_mutating(webhook, &invocation, attributes, object.as_ref()).await
-                {
-                    Ok(changed) => changed,
-                    Err(failure) => {
-                        failure.forgive(webhook)?;
-                        None
-                    }
-                };
-                if let Some(changed) = changed {
-                    if object.as_ref() != Some(&changed) {
-                        is_changed = true;
-                        reinvocation.require();
-                    }
-                    object = Some(changed);
-                }
-                if webhook.is_reinvoked {
-                    reinvocation.asked.insert(webhook.id.clone());
-                }
+        let (mut of_policies, mut of_webhooks) = (Reinvocation::default(), Reinvocation::default());
+        for round in [Round::First, Round::Again] {
+            let mut goes_on = false;
+            if round == Round::Again {
+                of_policies.begin_again(object.as_ref());
             }
-            if !is_changed {
+            if let Some(object) = object.as_mut().filter(|_| has_policies) {
+                goes_on |=
+                    self.mutate_by_policies(policies, attributes, object, &mut of_policies, round).await?;
+            }
+            of_policies.end(object.as_ref());
+            if round == Round::Again {
+                of_webhooks.begin_again(object.as_ref());
+            }
+            if has_webhooks {
+                goes_on |= self
+                    .mutate_by_webhooks(webhooks, attributes, &mut object, &mut of_webhooks, round)
+                    .await?;
+            }
+            of_webhooks.end(object.as_ref());
+            if !goes_on {
                 break;
             }
         }
         Ok(object)
+    }
+
+    /// Lets webhooks change the object of a request, one after the other. Gives whether one did.
+    async fn mutate_by_webhooks(
+        &self,
+        webhooks: &[Arc<Webhook>],
+        attributes: &Attributes<'_>,
+        object: &mut Option<Value>,
+        reinvocation: &mut Reinvocation,
+        round: Round,
+    ) -> Result<bool, Status> {
+        let mut is_changed = false;
+        for webhook in webhooks {
+            if round == Round::Again && !reinvocation.is_asked_again(&webhook.id) {
+                continue;
+            }
+            let matched = self.match_webhook(webhook, attributes, object.as_ref()).await?;
+            let Some(invocation) = matched else { continue };
+            let changed = match self.ask_mutating(webhook, &invocation, attributes, object.as_ref()).await {
+                Ok(changed) => changed,
+                Err(failure) => {
+                    failure.forgive(webhook)?;
+                    None
+                }
+            };
+            if let Some(changed) = changed {
+                if object.as_ref() != Some(&changed) {
+                    is_changed = true;
+                    reinvocation.require();
+                }
+                *object = Some(changed);
+            }
+            if webhook.is_reinvoked {
+                reinvocation.asked(&webhook.id);
+            }
+        }
+        Ok(is_changed)
     }
 
     /// Asks a webhook, and gives the object as it makes it; `None` if it does not change it.
@@ -120,7 +156,7 @@ impl Registry {
             return Err(Failure::Call(format!("unsupported patch type {}", go::quote(&answer.patch_type))));
         }
         let patched = json_patch(&sent, &answer.patch).map_err(|error| match error {
-            PatchError::Unprocessable(why) => internal(why),
+            PatchError::Unprocessable(why) | PatchError::TestFailed(why) => internal(why),
             other => internal(other.to_string()),
         })?;
         let mut new = read_patched(&invocation.served, attributes, patched.value).map_err(internal)?;
@@ -201,7 +237,7 @@ fn read_patched(served: &Served, attributes: &Attributes<'_>, mut patched: Value
 }
 
 /// Takes back managed fields that nobody could read, with a warning.
-fn keep_readable_managed_fields(new: &mut Value, sent: &Value, attributes: &Attributes<'_>) {
+pub(super) fn keep_readable_managed_fields(new: &mut Value, sent: &Value, attributes: &Attributes<'_>) {
     let entries = metadata::get(new, "managedFields").and_then(Value::as_array);
     let problem = entries.into_iter().flatten().enumerate().find_map(|(index, entry)| {
         let text = |field: &str| entry[field].as_str().unwrap_or_default();
@@ -244,14 +280,5 @@ impl Failure {
                 Err(Status::internal(format!("failed calling webhook {}: {why}", go::quote(&webhook.name))))
             }
         }
-    }
-}
-
-// === impl Reinvocation ===
-
-impl Reinvocation {
-    /// The object was changed: who was asked before is asked again.
-    fn require(&mut self) {
-        self.again.append(&mut self.asked);
     }
 }

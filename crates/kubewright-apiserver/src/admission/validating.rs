@@ -17,14 +17,18 @@ impl Registry {
         object: Option<&Value>,
     ) -> Result<(), Status> {
         let configurations = self.admission.configurations();
-        if attributes.is_exempt() {
-            return Ok(());
-        }
         let plugins = &self.admission.plugins;
-        if plugins.has(Plugin::ValidatingAdmissionPolicy) && !configurations.policies.is_empty() {
-            self.enforce(&configurations.policies, attributes, object).await?;
+        let policies = &configurations.validating_policies;
+        if plugins.has(Plugin::ValidatingAdmissionPolicy)
+            && !policies.is_empty()
+            && !attributes.is_exempt_from_policies()
+        {
+            self.enforce(policies, attributes, object).await?;
         }
-        if !plugins.has(Plugin::ValidatingAdmissionWebhook) || configurations.validating.is_empty() {
+        if !plugins.has(Plugin::ValidatingAdmissionWebhook)
+            || configurations.validating.is_empty()
+            || attributes.is_exempt()
+        {
             return Ok(());
         }
         let mut matching = Vec::new();

@@ -19,10 +19,12 @@ pub enum PatchError {
         /// How many there are.
         got: usize,
     },
-    /// An operation does not apply to the object: a path is missing, a test fails. Kubernetes answers
-    /// 422 without saying why.
+    /// An operation does not apply to the object: a path is missing. Kubernetes answers 422 without saying why.
     #[error("{0}")]
     Unprocessable(String),
+    /// What an operation tests does not hold. Kubernetes answers as if the operation did not apply.
+    #[error("{0}")]
+    TestFailed(String),
     /// What the patch makes of the object is not an object of its type. Kubernetes answers 422.
     #[error("patch: Invalid value: {shown}: {reason}", shown = go::quote(.shown))]
     Invalid {
@@ -45,7 +47,7 @@ impl From<PatchError> for Status {
                 status.message = format!("Request entity too large: {error}");
                 status
             }
-            PatchError::Unprocessable(_) => Status::unprocessable(),
+            PatchError::Unprocessable(_) | PatchError::TestFailed(_) => Status::unprocessable(),
             PatchError::Invalid { shown, reason } => {
                 let cause = Cause {
                     reason: "FieldValueInvalid".to_owned(),

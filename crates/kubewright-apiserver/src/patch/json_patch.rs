@@ -33,7 +33,7 @@ pub fn json_patch(object: &Value, patch: &[u8]) -> Result<Patched, PatchError> {
     }
     let mut value = object.clone();
     for operation in &operations {
-        operation.apply(&mut value).map_err(PatchError::Unprocessable)?;
+        operation.apply(&mut value)?;
     }
     Ok(Patched { value, strict_errors, shown: None })
 }
@@ -89,7 +89,14 @@ impl<'p> Operation<'p> {
         Ok(read)
     }
 
-    fn apply(&self, document: &mut Value) -> Result<(), String> {
+    fn apply(&self, document: &mut Value) -> Result<(), PatchError> {
+        match self.op {
+            Some("test") => self.test(document),
+            _ => self.change(document).map_err(PatchError::Unprocessable),
+        }
+    }
+
+    fn change(&self, document: &mut Value) -> Result<(), String> {
         match self.op {
             Some("add") => add(document, self.path()?, self.value.cloned().unwrap_or_default()),
             Some("remove") => remove(document, self.path()?).map(|_| ()),
@@ -104,7 +111,6 @@ impl<'p> Operation<'p> {
                 let value = get(document, from)?.cloned().unwrap_or_default();
                 add(document, self.path()?, value)
             }
-            Some("test") => self.test(document),
             op => Err(format!("Unexpected kind: {}", op.unwrap_or("unknown"))),
         }
     }
@@ -139,14 +145,18 @@ impl<'p> Operation<'p> {
         Ok(())
     }
 
-    fn test(&self, document: &mut Value) -> Result<(), String> {
-        let path = self.path()?;
+    fn test(&self, document: &mut Value) -> Result<(), PatchError> {
+        let path = self.path().map_err(PatchError::Unprocessable)?;
         let wanted = self.value.unwrap_or(&Value::Null);
-        let actual = if path.is_empty() { Some(&*document) } else { get(document, path)? };
+        let actual = if path.is_empty() {
+            Some(&*document)
+        } else {
+            get(document, path).map_err(PatchError::Unprocessable)?
+        };
         if actual.unwrap_or(&Value::Null) == wanted {
             Ok(())
         } else {
-            Err(format!("testing value {path} failed: test failed"))
+            Err(PatchError::TestFailed(format!("testing value {path} failed: test failed")))
         }
     }
 }
@@ -307,7 +317,8 @@ mod tests {
             json!({"op": "replace", "path": "", "value": 1}),
         ] {
             let result = patch(&object, &json!([operation]));
-            assert!(matches!(result, Err(PatchError::Unprocessable(_))), "{operation}: {result:?}");
+            let is_refused = matches!(result, Err(PatchError::Unprocessable(_) | PatchError::TestFailed(_)));
+            assert!(is_refused, "{operation}: {result:?}");
         }
     }
 

@@ -39,7 +39,7 @@ pub use {
     report::{
         CheckedExpression, CheckedRule, CheckedRules, ExpressionError, RulePart, RuleProblem, check_rules,
     },
-    scope::{EvaluationError, Expression, Scope, ValueType, Values},
+    scope::{CompileError, EvaluationError, Expression, Scope, ValueType, Values},
 };
 pub(crate) use {
     declaration::Declarations,

@@ -38,7 +38,7 @@ pub(super) const VARIABLES: &str = "variables";
 /// assert_eq!(condition.evaluate(&values, &mut 1000).unwrap(), json!(true));
 ///
 /// let error = Expression::compile("object", &scope, &[ValueType::Bool]).unwrap_err();
-/// assert_eq!(error, "must evaluate to bool but got dyn");
+/// assert_eq!(error.to_string(), "must evaluate to bool but got dyn");
 /// ```
 #[derive(Debug)]
 pub struct Scope {
@@ -84,6 +84,18 @@ pub struct Expression {
 pub struct Values {
     values: BTreeMap<String, Cel>,
     lazy: Vec<(String, Expression)>,
+}
+
+/// Why an expression does not compile.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// It is no expression, or one of another type: what a server says is wrong with it.
+    #[error("{0}")]
+    Invalid(String),
+    /// A server could not get it ready to run, which it calls an error of its own.
+    #[error("program instantiation failed: {0}")]
+    NotReady(String),
 }
 
 /// Why an expression has no value.
@@ -201,8 +213,8 @@ impl Expression {
     ///
     /// # Errors
     /// What a server says is wrong with it.
-    pub fn compile(source: &str, scope: &Scope, outputs: &[ValueType]) -> Result<Self, String> {
-        let failed = |why: String| format!("compilation failed: {why}");
+    pub fn compile(source: &str, scope: &Scope, outputs: &[ValueType]) -> Result<Self, CompileError> {
+        let failed = |why: String| CompileError::Invalid(format!("compilation failed: {why}"));
         let tree = program::parse(source).map_err(|problem| failed(problem.text))?;
         depth::with_room(tree.depth() <= SHALLOW, || {
             let checked = checker::check(tree, &scope.declarations, scope.variables.clone())
@@ -213,13 +225,13 @@ impl Expression {
             let is_wanted =
                 names.contains(&name) || (name == "null" && names.iter().any(|own| own == "null_type"));
             if !outputs.is_empty() && !is_wanted {
-                return Err(match names.as_slice() {
+                return Err(CompileError::Invalid(match names.as_slice() {
                     [one] => format!("must evaluate to {one} but got {name}"),
                     several => format!("must evaluate to one of [{}] but got {name}", several.join(" ")),
-                });
+                }));
             }
             if let Some(reason) = checker::check_readiness(&checked) {
-                return Err(format!("program instantiation failed: {}", reason.text));
+                return Err(CompileError::NotReady(reason.text));
             }
             let program = Arc::new(Program::new(&checked));
             Ok(Self { source: source.to_owned(), program, output, shown_output: name })
@@ -472,7 +484,7 @@ mod tests {
     }
 
     fn evaluate(source: &str) -> Result<Value, String> {
-        let expression = Expression::compile(source, &scope(), &[])?;
+        let expression = Expression::compile(source, &scope(), &[]).map_err(|error| error.to_string())?;
         expression.evaluate(&values(), &mut 1_000_000).map_err(|error| error.to_string())
     }
 
@@ -512,7 +524,7 @@ mod tests {
             values.add_variable(name, &expression);
         }
         let evaluate = |source: &str| {
-            let expression = Expression::compile(source, &scope, &[])?;
+            let expression = Expression::compile(source, &scope, &[]).map_err(|error| error.to_string())?;
             expression.evaluate(&values, &mut 1_000_000).map_err(|error| error.to_string())
         };
         assert_eq!(evaluate("variables.two == 2 || variables.broken"), Ok(json!(true)));

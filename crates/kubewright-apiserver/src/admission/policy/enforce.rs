@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use kubewright_schema::cel::{Expression, Values};
+use kubewright_schema::cel::{CompileError, Expression, Values};
 use serde_json::{Map, Value};
 
-use super::{Binding, Policy, Validation};
+use super::{BUDGET, Binding, Definition, ValidatingPolicy, validation::Validation};
 use crate::{
     admission::{
         Attributes,
@@ -12,9 +12,6 @@ use crate::{
     registry::Registry,
     status::{Cause, GroupResource, Reason, Status},
 };
-
-/// What the expressions of one policy may cost together.
-const BUDGET: u64 = 10_000_000;
 
 /// The longest message that is taken from an expression, in bytes.
 const LONGEST_MESSAGE: usize = 5 * 1024;
@@ -32,19 +29,20 @@ impl Registry {
     /// With the first failure, in the order of the names of policies and bindings.
     pub(in crate::admission) async fn enforce(
         &self,
-        policies: &[(Arc<Policy>, Vec<Arc<Binding>>)],
+        policies: &[(Arc<ValidatingPolicy>, Vec<Arc<Binding>>)],
         attributes: &Attributes<'_>,
         object: Option<&Value>,
     ) -> Result<(), Status> {
         let mut refusal = None;
-        let mut refuse = |policy: &Policy, binding: Option<&Binding>, failure: Failure| {
+        let mut refuse = |policy: &Definition, binding: Option<&Binding>, failure: Failure| {
             let by = binding.map(|binding| format!(" with binding '{}'", binding.name)).unwrap_or_default();
             let Failure { message, reason } = failure;
             let message =
                 format!("ValidatingAdmissionPolicy '{}'{by} denied request: {message}", policy.name);
             refusal.get_or_insert_with(|| denial(attributes, object, message, reason));
         };
-        for (policy, bindings) in policies {
+        for (validating, bindings) in policies {
+            let policy = &validating.definition;
             let unclear = |what: &str, why: String| Failure {
                 message: format!("failed to configure {what}: {why}"),
                 reason: Reason::Invalid,
@@ -76,13 +74,11 @@ impl Registry {
                         continue;
                     }
                 };
-                let mut values = self.values(&invocation, attributes, object).await?;
-                values = values.with("namespaceObject", &self.namespace_shown(attributes, object)?);
-                for (name, expression) in &policy.variables {
-                    values.add_variable(name, expression);
-                }
+                let values = policy.with_variables(self.values(&invocation, attributes, object).await?);
+                let namespace = self.namespace_shown(attributes, object)?;
                 for parameter in &parameters {
-                    let failures = policy.evaluate(&values.clone().with("params", parameter));
+                    let values = values.clone().with("params", parameter);
+                    let failures = validating.evaluate(values, &namespace);
                     for failure in failures {
                         if binding.warns {
                             attributes.request.warnings.extend([format!(
@@ -104,7 +100,11 @@ impl Registry {
     ///
     /// # Errors
     /// 404 if it is not there.
-    fn namespace_shown(&self, attributes: &Attributes<'_>, object: Option<&Value>) -> Result<Value, Status> {
+    pub(super) fn namespace_shown(
+        &self,
+        attributes: &Attributes<'_>,
+        object: Option<&Value>,
+    ) -> Result<Value, Status> {
         let name = attributes.namespace(object);
         if name.is_empty() || attributes.is_namespace() {
             return Ok(Value::Null);
@@ -142,18 +142,19 @@ fn denial(attributes: &Attributes<'_>, object: Option<&Value>, message: String, 
     status.with_cause(Cause { message, ..Cause::default() })
 }
 
-impl Policy {
-    /// What is wrong with a request.
-    fn evaluate(&self, values: &Values) -> Vec<Failure> {
+impl ValidatingPolicy {
+    /// What is wrong with a request. Match conditions do not see the namespace.
+    fn evaluate(&self, values: Values, namespace: &Value) -> Vec<Failure> {
         let error = |message: String| {
             let failure = Failure { message, reason: Reason::Invalid };
-            (!self.ignores_failures).then_some(failure)
+            (!self.definition.ignores_failures).then_some(failure)
         };
-        match self.conditions.evaluate(values) {
+        match self.definition.conditions.evaluate(&values) {
             Matched::Yes => {}
             Matched::No => return Vec::new(),
             Matched::Unknown(why) => return error(why).into_iter().collect(),
         }
+        let values = &values.with("namespaceObject", namespace);
         let mut budget = BUDGET;
         let mut failures = Vec::new();
         for validation in &self.validations {
@@ -177,7 +178,7 @@ impl Policy {
 }
 
 fn evaluate(
-    expression: &Result<Expression, String>,
+    expression: &Result<Expression, CompileError>,
     values: &Values,
     budget: &mut u64,
 ) -> Result<Value, String> {

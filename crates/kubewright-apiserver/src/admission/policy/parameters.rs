@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Binding, Policy};
+use super::{Binding, Definition};
 use crate::{
     admission::Attributes,
     registry::{Registry, Served},
@@ -13,7 +13,7 @@ impl Registry {
     ///
     /// # Errors
     /// If there is no such resource.
-    pub(super) fn parameter_kind(&self, policy: &Policy) -> Result<Option<Arc<Served>>, String> {
+    pub(super) fn parameter_kind(&self, policy: &Definition) -> Result<Option<Arc<Served>>, String> {
         let Some((api_version, kind)) = &policy.parameters else { return Ok(None) };
         let catalog = self.catalog();
         let Some(served) = catalog.by_kind(api_version, kind) else {

@@ -31,7 +31,7 @@ use self::manager::{ManagerId, Operation};
 use super::path::Path;
 use super::schema::builtin;
 use super::set::Set;
-use super::typed::{Duplicates, TypedValue};
+use super::typed::{Duplicates, ObjectType, TypedValue};
 use super::updater::{UpdateError, Updater};
 use crate::types::{Type, Types, canonical};
 
@@ -131,6 +131,11 @@ impl FieldManager {
         let versions =
             Versions::several(types).with_conversion(move |object, version| Ok(convert(object, version)));
         Some(Self::new(kind, subresource, versions, reset))
+    }
+
+    /// The type of the objects of the endpoint.
+    pub(crate) fn object_type(&self) -> Option<&ObjectType> {
+        self.updater.converter().object_type(&self.kind.api_version())
     }
 
     /// The field manager of an endpoint that serves `kind`.

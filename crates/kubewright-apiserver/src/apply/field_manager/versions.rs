@@ -50,6 +50,11 @@ impl Versions {
         self.types.keys().map(String::as_str)
     }
 
+    /// The type of a version.
+    pub(super) fn object_type(&self, api_version: &str) -> Option<&ObjectType> {
+        self.types.get(api_version)
+    }
+
     /// An object with the type of a version; a version that is not here has the deduced type.
     pub(super) fn typed<'v>(
         &self,

@@ -3,6 +3,7 @@
 //! Each operation is a walk of the value along its schema, one file each. All walks agree on what a
 //! field is: a scalar, an atomic list or map, or an empty container.
 
+mod atomics;
 mod compare;
 mod extract;
 mod field_set;
@@ -123,6 +124,11 @@ impl<'v> TypedValue<'v> {
     /// The same value with another type.
     pub fn with_type(&self, ty: &ObjectType) -> TypedValue<'v> {
         TypedValue { value: self.value.clone(), ty: ty.clone() }
+    }
+
+    /// The paths of the atomic lists and maps in the value, by the indices of items.
+    pub(crate) fn atomics(&self) -> Vec<String> {
+        atomics::paths(&self.ty.schema, &self.ty.root, &self.value)
     }
 
     /// The fields that the value mentions: what a manager owns who applies it.

@@ -12,6 +12,8 @@ pub(super) fn create(plural: &str, object: Field<'_>) {
         "mutatingwebhookconfigurations" | "validatingwebhookconfigurations" => {
             webhooks::validate(object.value())
         }
+        "mutatingadmissionpolicies" => policies::validate_mutating(object.value()),
+        "mutatingadmissionpolicybindings" => policies::validate_mutating_binding(object.value()),
         "validatingadmissionpolicies" => policies::validate(object.value()),
         "validatingadmissionpolicybindings" => policies::validate_binding(object.value()),
         _ => return,

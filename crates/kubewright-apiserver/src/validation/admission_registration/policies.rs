@@ -1,36 +1,26 @@
-//! Validating admission policies and their bindings.
+//! Admission policies and their bindings.
 
 use kubewright_schema::{ErrorList, FieldError, FieldPath, cel::ValueType, names};
 use serde_json::Value;
 
 use super::{
     items, text,
-    webhooks::{expression, match_conditions, one_of, validate_rule},
+    webhooks::{does_not_compile, expression, match_conditions, one_of, validate_rule},
 };
-use crate::{admission::Scopes, registry::metadata};
+use crate::{
+    admission::{Scopes, Variables},
+    registry::metadata,
+};
+
+/// What mutating policies and their bindings may be about.
+const MUTATING_OPERATIONS: [&str; 4] = ["*", "CONNECT", "CREATE", "UPDATE"];
 
 /// What is wrong with a `ValidatingAdmissionPolicy`.
 pub(super) fn validate(policy: &Value) -> ErrorList {
     let (spec, path) = (&policy["spec"], FieldPath::new("spec"));
-    let mut errors = one_of(spec, "failurePolicy", &["Fail", "Ignore"], &path);
-    if spec["paramKind"].is_object() {
-        errors.extend(parameter_kind(&spec["paramKind"], &path.child("paramKind")));
-    }
-    let constraints = path.child("matchConstraints");
-    if spec["matchConstraints"].is_null() {
-        errors.push(FieldError::required(&constraints, ""));
-    } else {
-        errors.extend(match_resources(&spec["matchConstraints"], &constraints));
-        if items(&spec["matchConstraints"]["resourceRules"]).is_empty() {
-            errors.push(FieldError::required(&constraints.child("resourceRules"), ""));
-        }
-    }
-    let mut scopes = Scopes::new(spec);
-    let conditions = path.child("matchConditions");
-    errors.extend(match_conditions(&spec["matchConditions"], scopes.conditions(), &conditions));
-    for (index, variable) in items(&spec["variables"]).iter().enumerate() {
-        errors.extend(validate_variable(variable, &mut scopes, &path.child("variables").index(index)));
-    }
+    let mut errors = matching(spec, &[], &path);
+    let (scopes, problems) = declarations(spec, Variables::IfAny, &path);
+    errors.extend(problems);
     let (validations, annotations) = (items(&spec["validations"]), items(&spec["auditAnnotations"]));
     if validations.is_empty() && annotations.is_empty() {
         let detail = "validations or auditAnnotations must contain at least one item";
@@ -52,6 +42,103 @@ pub(super) fn validate(policy: &Value) -> ErrorList {
         keys.push(key);
     }
     errors
+}
+
+/// What is wrong with a `MutatingAdmissionPolicy`.
+pub(super) fn validate_mutating(policy: &Value) -> ErrorList {
+    let (spec, path) = (&policy["spec"], FieldPath::new("spec"));
+    let mut errors = matching(spec, &MUTATING_OPERATIONS, &path);
+    let (scopes, problems) = declarations(spec, Variables::Always, &path);
+    errors.extend(problems);
+    let (mutations, place) = (items(&spec["mutations"]), path.child("mutations"));
+    if mutations.is_empty() {
+        errors.push(FieldError::required(&place, "mutations must contain at least one item"));
+    }
+    for (index, mutation) in mutations.iter().enumerate() {
+        errors.extend(validate_mutation(mutation, &scopes, &place.index(index)));
+    }
+    if text(spec, "reinvocationPolicy").is_empty() {
+        errors.push(FieldError::required(&path.child("reinvocationPolicy"), ""));
+    }
+    errors.extend(one_of(spec, "reinvocationPolicy", &["IfNeeded", "Never"], &path));
+    errors
+}
+
+fn validate_mutation(mutation: &Value, scopes: &Scopes, path: &FieldPath) -> ErrorList {
+    const KINDS: [(&str, &str); 2] =
+        [("JSONPatch", "jsonPatch"), ("ApplyConfiguration", "applyConfiguration")];
+    let mut errors = ErrorList::new();
+    let kind = text(mutation, "patchType");
+    if kind.is_empty() {
+        errors.push(FieldError::required(&path.child("patchType"), ""));
+        return errors;
+    }
+    errors.extend(one_of(mutation, "patchType", &["ApplyConfiguration", "JSONPatch"], path));
+    let Some((_, own)) = KINDS.iter().find(|(known, _)| *known == kind) else { return errors };
+    if mutation[*own].is_null() {
+        let detail = format!("must be specified when patchType is {kind}");
+        errors.push(FieldError::required(&path.child(own), detail));
+    } else {
+        let (source, place) =
+            (text(&mutation[*own], "expression").trim(), path.child(own).child("expression"));
+        if source.is_empty() {
+            errors.push(FieldError::required(&place, ""));
+        } else {
+            let outputs = match kind {
+                "JSONPatch" => Scopes::json_patch(),
+                _ => Scopes::apply_configuration(),
+            };
+            errors.extend(expression(source, scopes.patches(), &outputs, &place));
+        }
+    }
+    for (_, other) in KINDS.iter().filter(|(_, field)| field != own) {
+        if !mutation[*other].is_null() {
+            let detail = format!("must not be specified when patchType is {kind}");
+            errors.push(FieldError::invalid(&path.child(other), format!("{{{other}}}"), detail));
+        }
+    }
+    errors
+}
+
+/// What is wrong with what a policy is about. It may be about some operations only, if there are any given.
+fn matching(spec: &Value, operations: &[&str], path: &FieldPath) -> ErrorList {
+    let mut errors = one_of(spec, "failurePolicy", &["Fail", "Ignore"], path);
+    if spec["paramKind"].is_object() {
+        errors.extend(parameter_kind(&spec["paramKind"], &path.child("paramKind")));
+    }
+    let constraints = path.child("matchConstraints");
+    if spec["matchConstraints"].is_null() {
+        errors.push(FieldError::required(&constraints, ""));
+    } else {
+        errors.extend(match_resources(&spec["matchConstraints"], &constraints));
+        if items(&spec["matchConstraints"]["resourceRules"]).is_empty() {
+            errors.push(FieldError::required(&constraints.child("resourceRules"), ""));
+        }
+    }
+    errors.extend(supported_operations(&spec["matchConstraints"], operations, &constraints));
+    errors
+}
+
+/// Refuses other operations than these, if there are any given.
+fn supported_operations(resources: &Value, supported: &[&str], path: &FieldPath) -> ErrorList {
+    let rules = items(&resources["resourceRules"]).iter();
+    let operations = rules.flat_map(|rule| items(&rule["operations"]));
+    let wrong = operations
+        .filter_map(Value::as_str)
+        .filter(|operation| !supported.is_empty() && !supported.contains(operation));
+    let place = path.child("resourceRules").child("operations");
+    wrong.map(|operation| FieldError::not_supported(&place, operation, supported)).collect()
+}
+
+/// The scopes of a policy with its variables, and what is wrong with them and the match conditions.
+fn declarations(spec: &Value, variables: Variables, path: &FieldPath) -> (Scopes, ErrorList) {
+    let mut scopes = Scopes::new(spec, variables);
+    let conditions = path.child("matchConditions");
+    let mut errors = match_conditions(&spec["matchConditions"], scopes.conditions(), &conditions);
+    for (index, variable) in items(&spec["variables"]).iter().enumerate() {
+        errors.extend(validate_variable(variable, &mut scopes, &path.child("variables").index(index)));
+    }
+    (scopes, errors)
 }
 
 fn parameter_kind(kind: &Value, path: &FieldPath) -> ErrorList {
@@ -118,8 +205,8 @@ fn validate_variable(variable: &Value, scopes: &mut Scopes, path: &FieldPath) ->
     }
     if source.trim().is_empty() {
         errors.push(FieldError::required(&path.child("expression"), "expression is not specified"));
-    } else if let Err(why) = scopes.declare(variable) {
-        errors.push(FieldError::invalid(&path.child("expression"), source, why));
+    } else if let Err(error) = scopes.declare(variable) {
+        errors.push(does_not_compile(source, &error, &path.child("expression")));
     }
     errors
 }
@@ -173,6 +260,18 @@ fn validate_annotation(annotation: &Value, policy: &str, scopes: &Scopes, path: 
 /// What is wrong with a `ValidatingAdmissionPolicyBinding`.
 pub(super) fn validate_binding(binding: &Value) -> ErrorList {
     let (spec, path) = (&binding["spec"], FieldPath::new("spec"));
+    let mut errors = bound(spec, &[], &path);
+    errors.extend(validation_actions(&spec["validationActions"], &path.child("validationActions")));
+    errors
+}
+
+/// What is wrong with a `MutatingAdmissionPolicyBinding`.
+pub(super) fn validate_mutating_binding(binding: &Value) -> ErrorList {
+    bound(&binding["spec"], &MUTATING_OPERATIONS, &FieldPath::new("spec"))
+}
+
+/// What is wrong with what is bound to what.
+fn bound(spec: &Value, operations: &[&str], path: &FieldPath) -> ErrorList {
     let mut errors = ErrorList::new();
     let name = text(spec, "policyName");
     if name.is_empty() {
@@ -185,10 +284,11 @@ pub(super) fn validate_binding(binding: &Value) -> ErrorList {
     if spec["paramRef"].is_object() {
         errors.extend(parameter_reference(&spec["paramRef"], &path.child("paramRef")));
     }
-    if spec["matchResources"].is_object() {
-        errors.extend(match_resources(&spec["matchResources"], &path.child("matchResources")));
+    let (resources, place) = (&spec["matchResources"], path.child("matchResources"));
+    if resources.is_object() {
+        errors.extend(match_resources(resources, &place));
+        errors.extend(supported_operations(resources, operations, &place));
     }
-    errors.extend(validation_actions(&spec["validationActions"], &path.child("validationActions")));
     errors
 }
 

@@ -2,7 +2,7 @@
 
 use kubewright_schema::{
     ErrorList, FieldError, FieldPath,
-    cel::{Expression, Scope, ValueType},
+    cel::{CompileError, Expression, Scope, ValueType},
     crd,
     error::go,
     names,
@@ -40,10 +40,10 @@ fn validate_webhook(webhook: &Value, is_mutating: bool, path: &FieldPath) -> Err
     errors.extend(one_of(webhook, "failurePolicy", &["Fail", "Ignore"], path));
     errors.extend(one_of(webhook, "matchPolicy", &["Equivalent", "Exact"], path));
     let effects = path.child("sideEffects");
-    match text(webhook, "sideEffects") {
-        "" => errors.push(FieldError::required(&effects, "must specify one of None, NoneOnDryRun")),
-        "None" | "NoneOnDryRun" => {}
-        other => errors.push(FieldError::not_supported(&effects, other, &["None", "NoneOnDryRun"])),
+    match webhook["sideEffects"].as_str() {
+        None => errors.push(FieldError::required(&effects, "must specify one of None, NoneOnDryRun")),
+        Some("None" | "NoneOnDryRun") => {}
+        Some(other) => errors.push(FieldError::not_supported(&effects, other, &["None", "NoneOnDryRun"])),
     }
     if is_mutating {
         errors.extend(one_of(webhook, "reinvocationPolicy", &["IfNeeded", "Never"], path));
@@ -226,7 +226,15 @@ pub(super) fn match_conditions(conditions: &Value, scope: &Scope, path: &FieldPa
 /// What is wrong with an expression.
 pub(super) fn expression(source: &str, scope: &Scope, outputs: &[ValueType], path: &FieldPath) -> ErrorList {
     let compiled = Expression::compile(source, scope, outputs);
-    compiled.err().map(|why| FieldError::invalid(path, source, why)).into_iter().collect()
+    compiled.err().map(|error| does_not_compile(source, &error, path)).into_iter().collect()
+}
+
+/// That an expression does not compile.
+pub(super) fn does_not_compile(source: &str, error: &CompileError, path: &FieldPath) -> FieldError {
+    match error {
+        CompileError::NotReady(_) => FieldError::internal(path, error.to_string()),
+        _ => FieldError::invalid(path, source, error.to_string()),
+    }
 }
 
 fn client_config(config: &Value, path: &FieldPath) -> ErrorList {

@@ -2,7 +2,7 @@
 //! are done then, patterns compiled, and types looked up that are values.
 
 use super::{
-    Checked, Constructor, Type,
+    Checked, Constructor,
     literals::{is_duration, is_time},
 };
 use crate::{
@@ -45,8 +45,7 @@ fn visit(checked: &Checked, id: NodeId) -> Option<(NodeId, String)> {
         // That goes for variables that hold types, too.
         Kind::Ident(name) => {
             let is_type = checked.type_of(id).constructor() == Some(Constructor::Type);
-            let is_message = || Type::message(name).is_some();
-            (is_type && !TYPES.contains(&name.as_str()) && !is_message())
+            (is_type && !TYPES.contains(&name.as_str()))
                 .then(|| (id, format!("reference to undefined type: {name}")))
         }
         Kind::Call { function, target, args } => match (function.as_str(), target, args.as_slice()) {

@@ -154,7 +154,10 @@ impl Evaluator<'_> {
         let applied = operators::apply(&call.function, &operands, &mut self.meter).or_else(converted);
         let result = match (applied, &call.library) {
             (Some(result), _) => result,
-            (None, Some(library)) => library::evaluate(library, &operands, &mut self.meter),
+            (None, Some(library)) => {
+                let result = library::evaluate(library, &operands, &mut self.meter);
+                functions::adapt(&call.function, result)
+            }
             (None, None) => functions::apply(&call.function, &operands, &mut self.meter),
         };
         self.meter.pay(meter::of_call(&call.function, call.overload, &operands, result.as_ref().ok()))?;

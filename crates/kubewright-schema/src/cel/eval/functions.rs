@@ -127,6 +127,15 @@ pub(super) fn apply(function: &str, operands: &[Cel], meter: &mut Meter) -> Outc
     }
 }
 
+/// What a function of a library gives, where Kubernetes gives something else.
+pub(super) fn adapt(function: &str, result: Outcome) -> Outcome {
+    match (function, result) {
+        ("format.named", Ok(Cel::Null)) => Ok(optional_of(None)),
+        ("format.named", Ok(format)) => Ok(optional_of(Some(format))),
+        (_, result) => result,
+    }
+}
+
 /// That a function does not take operands of these types.
 fn mismatch(function: &str, operands: &[Cel]) -> Failure {
     let types: Vec<String> = operands.iter().map(type_name).collect();
