@@ -6,6 +6,7 @@ use crate::{
     cluster::Settings, cron_job, daemon_set, deployment, endpoint_slice, garbage_collector, job, kubelet,
     load_balancer, namespace, node_lifecycle, persistent_volume, pod_garbage_collector, replica_set,
     resource_quota, scheduler, service_account, stateful_set, storage_protection,
+    validating_admission_policy,
 };
 
 /// One controller of the cluster.
@@ -148,6 +149,12 @@ pub(crate) const CONTROLLERS: &[Descriptor] = &[
         alias: Some("podgc"),
         about: "deletes pods that no kubelet can end",
         run: pod_garbage_collector::run,
+    },
+    Descriptor {
+        name: "validatingadmissionpolicy-status-controller",
+        alias: None,
+        about: "checks the types of the expressions of ValidatingAdmissionPolicies",
+        run: validating_admission_policy::run,
     },
     Descriptor {
         name: "node-lifecycle-controller",

@@ -3,8 +3,8 @@
 //! An API server alone stores what it is told. That a Deployment becomes pods, that the pods run, that what
 //! nobody owns any more goes away: all that is the work of controllers, and these are they. They are written
 //! with `kubewright-runtime`, as an operator is, so that the framework's first user is itself. They talk to
-//! the API server through a client and import `kubewright-runtime` and `kubewright-world`; only their tests know the
-//! embedded server.
+//! the API server through a client and import `kubewright-runtime`, `kubewright-schema` and `kubewright-world`; only their
+//! tests know the embedded server.
 //!
 //! Start with [`Cluster`], which runs them, and [`controllers()`], the table of them; [`Selection`] says which
 //! ones. Each controller is a folder, and each folder separates what it decides, in pure functions over
@@ -17,6 +17,7 @@
 //! * `service_account/`: what every namespace has. `resource_quota/`: what its objects use.
 //! * `endpoint_slice/`, `load_balancer/` and `persistent_volume/`: the addresses behind and before Services,
 //!   the volumes of claims. `storage_protection/` keeps those that are in use.
+//! * `validating_admission_policy/`: what is wrong with the expressions of policies.
 //!
 //! `ownership/` and `pod/` are what the workload controllers have in common.
 
@@ -49,6 +50,7 @@ mod selection;
 mod service_account;
 mod stateful_set;
 mod storage_protection;
+mod validating_admission_policy;
 
 pub use cluster::{Builder, Cluster};
 pub use controllers::{Descriptor, controllers};

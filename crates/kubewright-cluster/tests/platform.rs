@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use harness::{TestCluster, config_map, deployment, names};
 use k8s_openapi::api::{
+    admissionregistration::v1::ValidatingAdmissionPolicy,
     coordination::v1::Lease,
     core::v1::{ConfigMap, Endpoints, Node, PersistentVolume, PersistentVolumeClaim, Pod, ResourceQuota},
     discovery::v1::EndpointSlice,
@@ -233,5 +234,54 @@ async fn the_garbage_of_new_custom_resources_is_collected() {
     let _: Value =
         cluster.client.request(request.body(Vec::new()).expect("a request")).await.expect("the deletion");
     cluster.until("the child is gone", async || !children().await.contains(&"child".to_owned())).await;
+    cluster.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_expressions_of_policies_are_checked_against_their_kinds() {
+    let cluster = TestCluster::start(8);
+    let policy = |name: &str, expression: &str| {
+        let rule = json!({
+            "apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["*"], "resources": ["deployments", "replicasets"],
+        });
+        json!({
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": name},
+            "spec": {
+                "matchConstraints": {"resourceRules": [rule]},
+                "variables": [{"name": "replicas", "expression": "object.spec.replicas"}],
+                "validations": [{"expression": expression, "messageExpression": "'has ' + string(variables.replicas)"}],
+            },
+        })
+    };
+    cluster.create(policy("right", "variables.replicas > 1 && object.metadata.name != ''"));
+    cluster.create(policy("wrong", "object.spec.paused || variables.replicas == '1'"));
+    let policies: Api<ValidatingAdmissionPolicy> = Api::all(cluster.client.clone());
+    let status = async |name: &str| policies.get(name).await.expect("the policy").status;
+    let observed = async |name: &str| status(name).await.and_then(|status| status.observed_generation);
+    cluster
+        .until("both are checked", async || {
+            observed("right").await == Some(1) && observed("wrong").await == Some(1)
+        })
+        .await;
+    let warnings = async |name: &str| {
+        let checking = status(name).await.and_then(|status| status.type_checking);
+        checking.and_then(|checking| checking.expression_warnings).unwrap_or_default()
+    };
+    assert_eq!(warnings("right").await, []);
+    let wrong = warnings("wrong").await;
+    assert_eq!(wrong.len(), 1, "{wrong:?}");
+    assert_eq!(wrong[0].field_ref, "spec.validations[0].expression");
+    let source = "object.spec.paused || variables.replicas == '1'";
+    let overload = format!(
+        "ERROR: <input>:1:42: found no matching overload for '_==_' applied to '(int, string)'\n | {source}\n | {}^",
+        ".".repeat(41)
+    );
+    let field = format!("ERROR: <input>:1:12: undefined field 'paused'\n | {source}\n | {}^", ".".repeat(11));
+    assert_eq!(
+        wrong[0].warning,
+        format!("apps/v1, Kind=Deployment: {overload}\n\napps/v1, Kind=ReplicaSet: {field}\n{overload}\n")
+    );
     cluster.stop().await;
 }

@@ -163,10 +163,6 @@ impl Registry {
         for field in ["uid", "object", "oldObject"] {
             fields.remove(field);
         }
-        // Of a Go struct every field is there.
-        for field in ["subResource", "requestSubResource", "name", "namespace"] {
-            fields.entry(field).or_insert_with(|| Value::from(""));
-        }
         Ok(Values::new()
             .with("object", &new)
             .with("oldObject", &old)

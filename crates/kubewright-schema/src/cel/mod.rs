@@ -10,10 +10,12 @@
 //!
 //! Expressions that are no rules, such as the conditions of webhooks and policies, have a [`Scope`] of variables instead of a
 //! schema; `scope.rs` compiles and evaluates them, `authorizer.rs` is what they ask whether a user may do something, and
-//! `patches.rs` makes patches of the messages that they make.
+//! `patches.rs` makes patches of the messages that they make. `admission.rs` is what they see of a request, and `openapi.rs`
+//! lets them be checked against the kinds that they are about.
 //!
 //! Start at [`Schema::validate_rules`] and [`check_rules`].
 
+mod admission;
 mod authorizer;
 mod check;
 mod checker;
@@ -22,6 +24,7 @@ mod declaration;
 mod depth;
 mod eval;
 mod expression;
+mod openapi;
 mod patches;
 mod program;
 mod report;

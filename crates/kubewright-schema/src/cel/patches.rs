@@ -154,7 +154,9 @@ fn convert(value: &Cel, is_for_everyone: bool) -> Result<Value, String> {
             (None, Some(Some(inner))) => convert(inner, is_for_everyone)?,
             (None, Some(None)) => return Err("optional.none() dereference".to_owned()),
             (None, None) => {
-                return Err(format!("unsupported native conversion to '{}'", opaque.runtime_type_name()));
+                let name = opaque.runtime_type_name();
+                let name = name.rsplit('.').next().unwrap_or(name);
+                return Err(format!("type conversion error from '{name}' to '*structpb.Value'"));
             }
         },
         Cel::Function(name, _) => Value::from(name.as_str()),

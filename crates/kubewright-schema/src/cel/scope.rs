@@ -42,8 +42,8 @@ pub(super) const VARIABLES: &str = "variables";
 /// ```
 #[derive(Debug)]
 pub struct Scope {
-    declarations: Declarations,
-    variables: Vec<(String, Type)>,
+    pub(super) declarations: Declarations,
+    pub(super) variables: Vec<(String, Type)>,
 }
 
 /// What a variable holds, or an expression makes.
@@ -54,8 +54,12 @@ pub enum ValueType {
     Any,
     /// True or false.
     Bool,
+    /// A whole number.
+    Int,
     /// Text.
     String,
+    /// A point in time.
+    Time,
     /// Nothing.
     Null,
     /// An amount, as Kubernetes writes it.
@@ -172,9 +176,12 @@ impl Scope {
 
     /// Adds a field to `variables`, of the type that an expression makes; of one that is not known if it does not compile.
     pub fn add_variable(&mut self, name: &str, expression: Option<&Expression>) {
-        if let Some((_, of)) = self.variables.iter().find(|(own, _)| own == VARIABLES) {
-            let output = expression.map_or(Type::Dyn, |expression| remembered(&expression.output));
-            self.declarations.declare_field(of, name, output);
+        self.add_variable_of(name, expression.map_or(Type::Dyn, |expression| remembered(&expression.output)));
+    }
+
+    pub(super) fn add_variable_of(&mut self, name: &str, of: Type) {
+        if let Some((_, variables)) = self.variables.iter().find(|(own, _)| own == VARIABLES) {
+            self.declarations.declare_field(variables, name, of);
         }
     }
 
@@ -182,7 +189,9 @@ impl Scope {
         match of {
             ValueType::Any => Type::Dyn,
             ValueType::Bool => Type::Bool,
+            ValueType::Int => Type::Int,
             ValueType::String => Type::String,
+            ValueType::Time => Type::Timestamp,
             ValueType::Null => Type::Null,
             ValueType::Quantity => Type::Library(LibraryType::Quantity),
             ValueType::List(items) => Type::list(self.read(items)),
@@ -309,7 +318,7 @@ impl fmt::Debug for Expression {
 }
 
 /// What is known of the type of a variable that an expression makes: no fields of objects.
-fn remembered(of: &Type) -> Type {
+pub(super) fn remembered(of: &Type) -> Type {
     match of {
         Type::Bool
         | Type::Bytes
@@ -363,7 +372,9 @@ impl ValueType {
         match self {
             Self::Any => "dyn".to_owned(),
             Self::Bool => "bool".to_owned(),
+            Self::Int => "int".to_owned(),
             Self::String => "string".to_owned(),
+            Self::Time => "timestamp".to_owned(),
             Self::Null => "null_type".to_owned(),
             Self::Quantity => "kubernetes.Quantity".to_owned(),
             Self::List(items) => format!("list({})", items.name()),
@@ -395,6 +406,15 @@ impl Values {
         let resource = authorizer::request_resource(authorize.clone(), request);
         self.values.insert("authorizer".to_owned(), authorizer::authorizer(authorize));
         self.values.insert("authorizer.requestResource".to_owned(), resource);
+        self
+    }
+
+    /// The values without anyone to ask, though expressions may be compiled to ask.
+    #[must_use]
+    pub fn without_authorizer(mut self) -> Self {
+        for name in ["authorizer", "authorizer.requestResource"] {
+            self.values.remove(name);
+        }
         self
     }
 

@@ -154,22 +154,24 @@ impl ValidatingPolicy {
             Matched::No => return Vec::new(),
             Matched::Unknown(why) => return error(why).into_iter().collect(),
         }
-        let values = &values.with("namespaceObject", namespace);
+        let values = values.with("namespaceObject", namespace);
         let mut budget = BUDGET;
         let mut failures = Vec::new();
         for validation in &self.validations {
-            match evaluate(&validation.expression, values, &mut budget) {
+            match evaluate(&validation.expression, &values, &mut budget) {
                 Ok(Value::Bool(true)) => {}
                 Ok(_) => failures.push(Failure {
-                    message: validation.message(values, &mut budget),
+                    message: validation.message(&values, &mut budget),
                     reason: validation.reason.clone(),
                 }),
                 Err(why) => failures.extend(error(why)),
             }
         }
+        // There is an authorizer by their types, but none when they are evaluated.
+        let values = values.without_authorizer();
         let mut budget = BUDGET;
         for annotation in &self.annotations {
-            if let Err(why) = evaluate(annotation, values, &mut budget) {
+            if let Err(why) = evaluate(annotation, &values, &mut budget) {
                 failures.extend(error(why));
             }
         }

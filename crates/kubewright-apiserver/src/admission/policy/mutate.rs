@@ -58,6 +58,10 @@ impl Registry {
             }
         }
         if is_dirty {
+            let served = &attributes.request.served;
+            if served.custom.is_some() && attributes.has_object_of_resource() {
+                served.coerce(object, false);
+            }
             reinvocation.require();
         }
         refuse(attributes, object, failures)?;
@@ -154,14 +158,11 @@ impl Registry {
         for mutation in &call.policy.mutations {
             let (from, to) = (&attributes.request.served, &call.invocation.served);
             let versioned = self.convert_for(attributes, from, to, object.clone()).await?;
-            let of = type_of(to, attributes).ok_or_else(|| {
-                let kind = to.kind_name(&attributes.request.subresource);
-                Status::internal(format!("there is no schema of {}", kind.kind))
-            })?;
+            let of = type_of(to, attributes);
             let values = self.values(&call.invocation, attributes, Some(object)).await?;
             let values = definition.with_variables(values).with("params", &call.parameter);
             let values = values.with("namespaceObject", namespace);
-            let patched = match mutation.apply(&values, &versioned, &of) {
+            let patched = match mutation.apply(&values, &versioned, of.as_deref()) {
                 Ok(patched) => patched,
                 Err(why) => {
                     fail(&why);
@@ -169,7 +170,8 @@ impl Registry {
                 }
             };
             let mut patched = read(to, attributes, patched)?;
-            if attributes.has_object_of_resource() {
+            // A custom resource keeps unknown fields until all policies are through.
+            if attributes.has_object_of_resource() && to.custom.is_none() {
                 to.coerce(&mut patched, false);
             }
             keep_readable_managed_fields(&mut patched, &versioned, attributes);
@@ -226,13 +228,22 @@ fn refuse(attributes: &Attributes<'_>, object: &Value, failures: Vec<Failure<'_>
     Err(status)
 }
 
-/// The fields of the objects that a request sends.
-fn type_of<'s>(served: &'s Served, attributes: &Attributes<'_>) -> Option<Cow<'s, ObjectType>> {
-    if attributes.has_object_of_resource() {
-        return served.field_manager("").object_type().map(Cow::Borrowed);
-    }
+/// The fields of the objects that a request sends. A server finds those of the kinds of subresources only where there are
+/// resources of these as well.
+///
+/// # Errors
+/// That there is no such type.
+fn type_of<'s>(served: &'s Served, attributes: &Attributes<'_>) -> Result<Cow<'s, ObjectType>, String> {
     let kind = served.kind_name(&attributes.request.subresource);
-    builtin::object_type(kind.group, kind.version, kind.kind).map(Cow::Owned)
+    let found = match (kind.group, kind.kind) {
+        _ if attributes.has_object_of_resource() => served.field_manager("").object_type().map(Cow::Borrowed),
+        ("", "Binding") => builtin::object_type(kind.group, kind.version, kind.kind).map(Cow::Owned),
+        _ => None,
+    };
+    found.ok_or_else(|| {
+        let (group, version, kind) = (kind.group, kind.version, kind.kind);
+        format!("no corresponding type for {group}/{version}, Kind={kind}")
+    })
 }
 
 /// Reads a patched object as one of its kind.

@@ -57,11 +57,16 @@ impl Mutation {
         Self { patch, expression: Expression::compile(source, scopes.patches(), &outputs) }
     }
 
-    /// Changes an object of a kind with these fields.
+    /// Changes an object of a kind with these fields, if they are known.
     ///
     /// # Errors
     /// Why there is no patch, or it does not fit the object.
-    pub(super) fn apply(&self, values: &Values, object: &Value, of: &ObjectType) -> Result<Value, String> {
+    pub(super) fn apply(
+        &self,
+        values: &Values,
+        object: &Value,
+        of: Result<&ObjectType, &String>,
+    ) -> Result<Value, String> {
         let expression = self.expression.as_ref().map_err(ToString::to_string)?;
         let why = |error: EvaluationError| describe(expression, &error);
         let mut budget = BUDGET;
@@ -84,7 +89,12 @@ impl Mutation {
 }
 
 /// Sets what an apply configuration sets. Nobody owns what it sets.
-fn merge(object: &Value, mut configuration: Value, of: &ObjectType) -> Result<Value, String> {
+fn merge(
+    object: &Value,
+    mut configuration: Value,
+    of: Result<&ObjectType, &String>,
+) -> Result<Value, String> {
+    let of = of.map_err(|why| format!("failed to convert patch object to typed object: {why}"))?;
     for field in ["apiVersion", "kind"] {
         if let (Some(fields), Some(own)) = (configuration.as_object_mut(), object.get(field)) {
             fields.insert(field.to_owned(), own.clone());

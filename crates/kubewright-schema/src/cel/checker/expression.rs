@@ -148,7 +148,7 @@ impl<'d> Checker<'d> {
                 }
                 None => self.error(id, format!("undefined field '{field}'")),
             },
-            Type::Message(message) => message_field(message, field),
+            Type::Message(message) => message_field(message, field).unwrap_or(Type::Error),
             Type::Parameter(_) => {
                 self.bindings.fits(&Type::Dyn, target);
                 Type::Dyn
@@ -242,7 +242,7 @@ impl<'d> Checker<'d> {
             self.check(field.value);
             let asked = match &of {
                 Type::Message(message) => message_field(message, &field.name),
-                _ => Type::Error,
+                _ => Some(Type::Error),
             };
             let mut given = self.type_of(field.value);
             if field.optional {
@@ -255,11 +255,12 @@ impl<'d> Checker<'d> {
                     }
                 }
             }
-            if !self.bindings.fits(&asked, &given) {
+            let fits = asked.as_ref().is_some_and(|asked| self.bindings.fits(asked, &given));
+            if !fits {
                 let text = format!(
                     "expected type of field '{}' is '{}' but provided type is '{}'",
                     field.name,
-                    self.shown(&asked),
+                    asked.map(|asked| self.shown(&asked)).unwrap_or_default(),
                     self.shown(&given)
                 );
                 self.errors.push(Located { place: field.place, text });
@@ -347,9 +348,11 @@ impl<'d> Checker<'d> {
 }
 
 /// The type of a field of a message. Those of objects may have any name and value.
-fn message_field(message: &str, field: &str) -> Type {
+fn message_field(message: &str, field: &str) -> Option<Type> {
     match field {
-        "op" | "path" | "from" if message == JSON_PATCH => Type::String,
-        _ => Type::Dyn,
+        "op" | "path" | "from" if message == JSON_PATCH => Some(Type::String),
+        "value" => Some(Type::Dyn),
+        _ if message == JSON_PATCH => None,
+        _ => Some(Type::Dyn),
     }
 }

@@ -84,7 +84,7 @@ fn find_item(operand: &Cel, index: &Cel) -> Result<Option<Cel>, Failure> {
             };
             Ok(number.and_then(|number| items.get(usize::try_from(number).ok()?)).cloned())
         }
-        Cel::Map(map) => find_key(map, index).map(Option::cloned),
+        Cel::Map(map) => find_key(map, index).map(Option::<&Cel>::cloned),
         Cel::Opaque(opaque) => match (opaque.downcast_ref::<Message>(), index) {
             (Some(message), Cel::String(field)) => Ok(message.field(field)),
             _ => Ok(None),

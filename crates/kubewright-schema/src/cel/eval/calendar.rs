@@ -31,7 +31,7 @@ pub(super) fn apply(function: &str, operands: &[Cel]) -> Option<Outcome> {
                 "getHours" => duration.num_hours(),
                 "getMinutes" => duration.num_minutes(),
                 "getSeconds" => duration.num_seconds(),
-                "getMilliseconds" => i64::from(duration.subsec_nanos()) / 1_000_000,
+                "getMilliseconds" => duration.num_milliseconds(),
                 _ => return Some(Err(Failure::no_such_overload())),
             };
             Ok(Cel::Int(part))

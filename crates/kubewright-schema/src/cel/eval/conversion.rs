@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The first and the last second of the years 1 to 9999.
-const SECONDS: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
+pub(super) const SECONDS: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
 
 /// Applies a conversion. Nothing if the function is none, or a library knows the value.
 pub(super) fn apply(function: &str, value: &Cel) -> Option<Outcome> {

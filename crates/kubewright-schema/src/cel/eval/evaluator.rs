@@ -6,10 +6,11 @@ use kube_cel::cel::{
 };
 
 use super::{
-    Failure, Input, Message, Outcome, access, conversion, functions, library,
+    Failure, Input, Message, Outcome, access, conversion, functions, library, lists,
     meter::{self, Meter},
+    named_format,
     node::{Call, Element, Loop, Node, Plan, key_of},
-    operators,
+    operators, strings, url,
 };
 
 /// Evaluates an expression, and gives what it cost; more than `limit` if that was not enough.
@@ -147,20 +148,25 @@ impl Evaluator<'_> {
         for operand in &call.operands {
             operands.push(self.node(operand)?);
         }
-        let converted = || match operands.as_slice() {
-            [value] => conversion::apply(&call.function, value),
-            _ => None,
-        };
-        let applied = operators::apply(&call.function, &operands, &mut self.meter).or_else(converted);
+        let function = call.function.as_str();
+        let applied = operators::apply(function, &operands, &mut self.meter)
+            .or_else(|| match operands.as_slice() {
+                [value] => conversion::apply(function, value),
+                _ => None,
+            })
+            .or_else(|| lists::apply(function, &operands, &mut self.meter))
+            .or_else(|| strings::apply(function, &operands))
+            .or_else(|| url::apply(function, &operands))
+            .or_else(|| named_format::apply(function, &operands));
         let result = match (applied, &call.library) {
             (Some(result), _) => result,
             (None, Some(library)) => {
                 let result = library::evaluate(library, &operands, &mut self.meter);
-                functions::adapt(&call.function, result)
+                functions::adapt(function, &operands, result)
             }
-            (None, None) => functions::apply(&call.function, &operands, &mut self.meter),
+            (None, None) => functions::apply(function, &operands, &mut self.meter),
         };
-        self.meter.pay(meter::of_call(&call.function, call.overload, &operands, result.as_ref().ok()))?;
+        self.meter.pay(meter::of_call(function, call.overload, &operands, result.as_ref().ok()))?;
         result
     }
 
@@ -174,7 +180,7 @@ impl Evaluator<'_> {
             Some(inner) => Ok(inner.cloned()),
             None => Err(Failure::other(format!(
                 "cannot initialize optional list element from non-optional value {}",
-                functions::type_name(&value)
+                functions::shown(&value)
             ))),
         }
     }
@@ -196,9 +202,6 @@ impl Evaluator<'_> {
             let key = key_of(&key).ok_or_else(|| {
                 Failure::other(format!("unsupported key type: {}", functions::type_name(&key)))
             })?;
-            if map.contains_key(&key) {
-                return Err(Failure::other(format!("insert failed: key {key} already exists")));
-            }
             map.insert(key, value);
         }
         self.meter.pay(meter::MAP)?;
@@ -282,7 +285,7 @@ fn rounds(range: Cel, pairs: bool) -> Result<Rounds, Failure> {
         other => {
             return Err(Failure::other(format!(
                 "got '{}', expected iterable type",
-                functions::type_name(&other)
+                functions::go_value_type(&other)
             )));
         }
     })

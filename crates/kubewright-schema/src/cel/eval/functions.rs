@@ -1,6 +1,6 @@
 //! Functions of the language, of optional values, and what macros stand for. All others are those of a library.
 
-use std::{cmp::Ordering, sync::Arc};
+use std::sync::Arc;
 
 use kube_cel::cel::{
     Value as Cel,
@@ -9,9 +9,8 @@ use kube_cel::cel::{
 
 use super::{
     Failure, Message, Outcome, access, calendar, evaluator::optional_of, meter::Meter, node::key_of,
-    operators,
 };
-use crate::structural::Pattern;
+use crate::{error::go, structural::Pattern};
 
 /// The functions that are here and in no library.
 const OWN: [&str; 43] = [
@@ -122,18 +121,46 @@ pub(super) fn apply(function: &str, operands: &[Cel], meter: &mut Meter) -> Outc
             Some(key) => insert(map, vec![(key, value.clone())], meter),
             None => Err(Failure::other(format!("unsupported key type: {}", type_name(key)))),
         },
-        ("@sortByAssociatedKeys", [Cel::List(list), Cel::List(keys)]) => sort(list, keys),
+        ("contains" | "startsWith" | "endsWith" | "matches", _) => Err(Failure::no_such_overload()),
+        ("size", _) => Err(Failure::NoSuchOverload(": size".to_owned())),
         _ => Err(mismatch(function, operands)),
     }
 }
 
-/// What a function of a library gives, where Kubernetes gives something else.
-pub(super) fn adapt(function: &str, result: Outcome) -> Outcome {
-    match (function, result) {
-        ("format.named", Ok(Cel::Null)) => Ok(optional_of(None)),
-        ("format.named", Ok(format)) => Ok(optional_of(Some(format))),
-        (_, result) => result,
-    }
+/// What a function of a library gives, in the words of Go where it fails.
+pub(super) fn adapt(function: &str, operands: &[Cel], result: Outcome) -> Outcome {
+    let Err(Failure::Other(text)) = result else { return result };
+    let given = match operands.first() {
+        Some(Cel::String(text)) => text.as_str(),
+        _ => "",
+    };
+    let quoted = go::quote(given);
+    Err(Failure::Other(match function {
+        "quantity" => "quantities must match the regular expression \
+                       '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+            .to_owned(),
+        "asInteger" => "cannot convert value to integer".to_owned(),
+        "ip" => {
+            format!(
+                "IP Address {quoted} parse error during conversion from string: ParseAddr({quoted}): unable to parse IP"
+            )
+        }
+        "cidr" => {
+            let what = "network address parse error during conversion from string";
+            let why = if given.contains('/') { "unable to parse IP" } else { "no '/'" };
+            format!("{what}: {what}: netip.ParsePrefix({quoted}): {why}")
+        }
+        "semver" if given.is_empty() => "Version string empty".to_owned(),
+        "semver" if given.splitn(3, '.').count() < 3 => "No Major.Minor.Patch elements found".to_owned(),
+        "find" | "findAll" => match operands.get(1) {
+            Some(Cel::String(pattern)) => match Pattern::new(pattern) {
+                Err(error) => format!("Illegal regex: {error}"),
+                Ok(_) => text,
+            },
+            _ => text,
+        },
+        _ => text,
+    }))
 }
 
 /// That a function does not take operands of these types.
@@ -148,7 +175,7 @@ fn size(value: &Cel) -> Outcome {
         Cel::Bytes(bytes) => bytes.len(),
         Cel::List(items) => items.len(),
         Cel::Map(map) => map.map.len(),
-        _ => return Err(Failure::no_such_overload()),
+        _ => return Err(Failure::NoSuchOverload(": size".to_owned())),
     };
     Ok(Cel::Int(i64::try_from(size).unwrap_or(i64::MAX)))
 }
@@ -172,22 +199,6 @@ fn insert(map: &Map, added: Vec<(Key, Cel)>, meter: &mut Meter) -> Outcome {
         map.insert(key, value);
     }
     Ok(Cel::Map(Map { map: Arc::new(map) }))
-}
-
-/// The items of a list in the order of their keys.
-fn sort(list: &[Cel], keys: &[Cel]) -> Outcome {
-    let mut pairs: Vec<(&Cel, &Cel)> = list.iter().zip(keys).collect();
-    let mut problem = None;
-    pairs.sort_by(|(_, first), (_, second)| {
-        operators::compare(first, second).unwrap_or_else(|failure| {
-            problem = Some(failure);
-            Ordering::Equal
-        })
-    });
-    match problem {
-        Some(failure) => Err(failure),
-        None => Ok(Cel::List(Arc::new(pairs.into_iter().map(|(item, _)| item.clone()).collect()))),
-    }
 }
 
 /// The type of a name as a value.
@@ -225,6 +236,24 @@ pub(super) fn type_name(value: &Cel) -> String {
     .to_owned()
 }
 
+/// The Go type of a value.
+pub(super) fn go_value_type(value: &Cel) -> &'static str {
+    match value {
+        Cel::Int(_) => "types.Int",
+        Cel::UInt(_) => "types.Uint",
+        Cel::Float(_) => "types.Double",
+        Cel::String(_) => "types.String",
+        Cel::Bytes(_) => "types.Bytes",
+        Cel::Bool(_) => "types.Bool",
+        Cel::Duration(_) => "types.Duration",
+        Cel::Timestamp(_) => "types.Timestamp",
+        Cel::Null => "types.Null",
+        Cel::List(_) => "*types.baseList",
+        Cel::Map(_) => "*types.baseMap",
+        Cel::Opaque(_) | Cel::Function(..) => "*types.Optional",
+    }
+}
+
 /// The Go type of what a value holds.
 pub(super) fn go_type(value: &Cel) -> &'static str {
     match value {
@@ -249,8 +278,12 @@ pub(super) fn shown(value: &Cel) -> String {
         Cel::String(text) => text.to_string(),
         Cel::Int(number) => number.to_string(),
         Cel::UInt(number) => number.to_string(),
-        Cel::Float(number) => crate::error::go::float(*number),
+        Cel::Float(number) => go::float(*number),
         Cel::Bool(flag) => flag.to_string(),
+        Cel::Opaque(opaque) => match opaque.downcast_ref::<TypeName>() {
+            Some(TypeName(name)) => name.clone(),
+            None => type_name(value),
+        },
         other => type_name(other),
     }
 }

@@ -3,20 +3,26 @@
 //! It follows the interpreter of cel-go in what can be seen from outside: which errors are absorbed, what an optional value
 //! does to the selections behind it, what is said when something is not there, and what each step costs. `node.rs` is the
 //! tree that is evaluated and how it is made from the checked one. `evaluator.rs` walks it, `access.rs` reads fields and
-//! items, `operators.rs` and `conversion.rs` are the operators and conversions, `functions.rs` the functions; those of
-//! Kubernetes' libraries are `kube-cel`'s and are called through `library.rs`. `message.rs` is what `Object{..}` makes, and
+//! items, `operators.rs` and `conversion.rs` are the operators and conversions, `functions.rs` the functions, with a file for
+//! those of strings, lists, URLs and so on. Where `kube-cel` gives what a server gives, its functions are called through
+//! `library.rs`. `message.rs` is what `Object{..}` makes, and
 //! `meter.rs` what is paid for all this. Start at [`evaluate`].
 
 mod access;
 mod calendar;
 mod conversion;
 mod evaluator;
+mod format;
 mod functions;
 mod library;
+mod lists;
 mod message;
 mod meter;
+mod named_format;
 mod node;
 mod operators;
+mod strings;
+mod url;
 
 use kube_cel::cel::Value as Cel;
 

@@ -278,14 +278,12 @@ fn constant_list(elements: &[Element]) -> Option<Cel> {
     Some(Cel::List(Arc::new(values)))
 }
 
-/// A map of constants, unless one of its keys is wrong.
+/// A map of constants, unless a key is none.
 fn constant_map(entries: &[(Node, Element)]) -> Option<Cel> {
     let mut map = std::collections::HashMap::new();
     for (key, value) in entries {
         let Node::Constant(key) = key else { return None };
-        if map.insert(key_of(key)?, constant(value)?).is_some() {
-            return None;
-        }
+        map.insert(key_of(key)?, constant(value)?);
     }
     Some(Cel::Map(Map { map: Arc::new(map) }))
 }

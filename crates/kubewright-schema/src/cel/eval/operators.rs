@@ -123,6 +123,11 @@ const OVERFLOW: &str = "integer overflow";
 const UNSIGNED_OVERFLOW: &str = "unsigned integer overflow";
 const TIME_OVERFLOW: &str = "timestamp overflow";
 
+/// Whether a second is in the years 1 to 9999.
+fn in_time(second: i64) -> bool {
+    super::conversion::SECONDS.contains(&second)
+}
+
 fn integer(result: Option<i64>) -> Outcome {
     result.map(Cel::Int).ok_or_else(|| Failure::other(OVERFLOW))
 }
@@ -150,7 +155,7 @@ fn add(left: &Cel, right: &Cel, meter: &mut Meter) -> Outcome {
             sum.map(Cel::Duration).ok_or_else(|| Failure::other(OVERFLOW))
         }
         (Cel::Timestamp(time), Cel::Duration(duration)) | (Cel::Duration(duration), Cel::Timestamp(time)) => {
-            let sum = time.checked_add_signed(*duration);
+            let sum = time.checked_add_signed(*duration).filter(|time| in_time(time.timestamp()));
             sum.map(Cel::Timestamp).ok_or_else(|| Failure::other(TIME_OVERFLOW))
         }
         _ => Err(Failure::no_such_overload()),
@@ -167,7 +172,7 @@ fn subtract(left: &Cel, right: &Cel) -> Outcome {
             rest.map(Cel::Duration).ok_or_else(|| Failure::other(OVERFLOW))
         }
         (Cel::Timestamp(time), Cel::Duration(duration)) => {
-            let rest = time.checked_sub_signed(*duration);
+            let rest = time.checked_sub_signed(*duration).filter(|time| in_time(time.timestamp()));
             rest.map(Cel::Timestamp).ok_or_else(|| Failure::other(TIME_OVERFLOW))
         }
         (Cel::Timestamp(left), Cel::Timestamp(right)) => {
