@@ -39,7 +39,7 @@ fn validate_expression(expression: Field<'_>) {
         return expression.too_long(10_240);
     }
     match Expression::compile(text, &SCOPE, &[]) {
-        Err(problem) => expression.invalid(text, problem),
+        Err(problem) => expression.invalid(text, problem.to_string()),
         Ok(compiled) => match compiled.output() {
             // What an attribute holds is not known before.
             "bool" | "dyn" => {}
