@@ -83,8 +83,11 @@ impl Admission {
     }
 
     /// Whether somebody outside may change objects.
-    fn has_mutating_webhooks(&self) -> bool {
-        self.plugins.has(Plugin::MutatingAdmissionWebhook) && !self.configurations().mutating.is_empty()
+    fn may_be_mutated(&self) -> bool {
+        let configurations = self.configurations();
+        (self.plugins.has(Plugin::MutatingAdmissionWebhook) && !configurations.mutating.is_empty())
+            || (self.plugins.has(Plugin::MutatingAdmissionPolicy)
+                && !configurations.mutating_policies.is_empty())
     }
 
     fn configurations(&self) -> Arc<Configurations> {

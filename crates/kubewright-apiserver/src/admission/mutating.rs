@@ -4,6 +4,7 @@ use kubewright_schema::error::go;
 use serde_json::Value;
 
 use super::{
+    Plugin,
     attributes::{Attributes, KindName, Operation},
     configuration::Webhook,
     matching::Invocation,
@@ -46,11 +47,14 @@ impl Registry {
     ) -> Result<Option<Value>, Status> {
         let configurations = self.admission.configurations();
         let (policies, webhooks) = (&configurations.mutating_policies, &configurations.mutating);
+        let plugins = &self.admission.plugins;
         // There is nothing in a delete that a policy could change.
-        let has_policies = !policies.is_empty()
+        let has_policies = plugins.has(Plugin::MutatingAdmissionPolicy)
+            && !policies.is_empty()
             && attributes.operation() != Operation::Delete
             && !attributes.is_exempt_from_policies();
-        let has_webhooks = !webhooks.is_empty() && !attributes.is_exempt();
+        let has_webhooks =
+            plugins.has(Plugin::MutatingAdmissionWebhook) && !webhooks.is_empty() && !attributes.is_exempt();
         if !has_policies && !has_webhooks {
             return Ok(object);
         }

@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
 
-    fn quota(hard: Value, status: Value) -> ResourceQuota {
+    fn quota(hard: &Value, status: &Value) -> ResourceQuota {
         serde_json::from_value(json!({"spec": {"hard": hard}, "status": status})).expect("a quota")
     }
 
@@ -99,7 +99,7 @@ mod tests {
         let of = |used: &str| json!({"hard": {"secrets": "2"}, "used": {"secrets": used}});
         let secrets = Evaluator::of("", "secrets").expect("counted");
         let now = Timestamp::UNIX_EPOCH;
-        let quota = quota(json!({"secrets": "2"}), of("0"));
+        let quota = quota(&json!({"secrets": "2"}), &of("0"));
         let limits = Limits::of(&quota);
         assert!(limits.concern(&secrets));
         assert_eq!(limits.status(&quota, &limits.count(&secrets, [], now)), None);
@@ -112,7 +112,7 @@ mod tests {
     fn resources_are_named_by_what_is_limited() {
         let hard =
             json!({"pods": "1", "secrets": "1", "count/widgets.example.com": "1", "count/services": "1"});
-        let counted = Limits::of(&quota(hard, json!({}))).counted();
+        let counted = Limits::of(&quota(&hard, &json!({}))).counted();
         let names: Vec<_> = counted.iter().map(|(group, plural)| format!("{group}/{plural}")).collect();
         assert_eq!(names, ["/secrets", "/services", "example.com/widgets"]);
     }

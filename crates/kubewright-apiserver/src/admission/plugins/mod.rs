@@ -57,7 +57,7 @@ impl Registry {
             return Ok(object);
         }
         self.ask_plugins(attributes, object.as_mut()).await?;
-        if self.admission.has_mutating_webhooks() {
+        if self.admission.may_be_mutated() {
             let before = object.clone();
             object = self.mutate(attributes, object).await?;
             if object != before {

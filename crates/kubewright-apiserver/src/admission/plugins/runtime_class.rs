@@ -155,6 +155,6 @@ mod tests {
         assert_eq!(merge(&[exists("a")], &[equal("a"), exists("a")]), [exists("a")]);
         let brief = json!({"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5});
         let long = json!({"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 9});
-        assert_eq!(merge(&[brief], &[long.clone()]), [long]);
+        assert_eq!(merge(&[brief], std::slice::from_ref(&long)), [long]);
     }
 }
