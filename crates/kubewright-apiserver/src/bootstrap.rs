@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{authz, registry::Registry};
 
-/// Puts them into the store.
+/// Puts those into the store that are not there.
 pub(crate) fn create(registry: &Registry) {
     static OBJECTS: LazyLock<Vec<Value>> = LazyLock::new(objects);
     let ranges = &registry.service_ranges;

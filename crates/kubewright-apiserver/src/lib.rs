@@ -4,7 +4,7 @@
 //! server, [`ApiService`] what clients talk to: in process, or through the [`listener`].
 //!
 //! A request comes in through [`wire`], where it is read and negotiated, passes [`authn`] and [`authz`], goes to a
-//! verb of [`registry`], which asks `admission` (built-in plugins, policies and webhooks), commits to [`store`], and comes back through
+//! verb of [`registry`], which asks `admission` (built-in plugins, policies and webhooks), commits to [`store`] (which [`data_dir`] keeps on disk, if that is wanted), and comes back through
 //! [`wire`]. [`webhook`] is how webhooks are called, those that convert custom resources as well. What is served at the moment is
 //! described by [`discovery`] and [`openapi`]; refusals are [`status`] values. [`types`] and [`defaults`] know the
 //! built-in kinds, `validation` what may be in them, [`apply`] and [`patch`] change objects, [`selector`] picks them, [`table`] prints them. Start
@@ -20,8 +20,10 @@ pub mod authn;
 pub mod authz;
 mod bootstrap;
 mod crd;
+pub mod data_dir;
 pub mod defaults;
 pub mod discovery;
+mod feature_gates;
 pub mod listener;
 pub mod openapi;
 pub mod patch;
@@ -38,6 +40,8 @@ pub mod webhook;
 pub mod wire;
 
 pub use admission::plugins::{AdmissionPlugins, AdmissionPluginsError};
+pub use data_dir::{DataDir, DataDirError};
+pub use feature_gates::{FeatureGateError, FeatureGates};
 pub use registry::{ServiceRangeError, ServiceRanges};
 pub use server::{ApiServer, ApiServerBuilder, ApiService, ServerClosed};
 pub use store::Snapshot;

@@ -19,6 +19,8 @@ use crate::{
     authn::{Authenticator, TokenIssuer},
     authz::{AuthorizationMode, Authorizer},
     bootstrap,
+    data_dir::{DataDir, DataDirError},
+    feature_gates::FeatureGates,
     listener::{self, ListenError, ListenOptions, Listening},
     registry::{Registry, ServiceRanges, WatchSettings, access::AccessObjects},
     status::Status,
@@ -54,6 +56,7 @@ pub struct ApiServerBuilder {
     random: Random,
     version: Version,
     snapshot: Option<Snapshot>,
+    data_dir: Option<DataDir>,
     watch_history: usize,
     bookmark_period: Duration,
     tokens: Vec<(String, User)>,
@@ -63,6 +66,7 @@ pub struct ApiServerBuilder {
     service_account_issuers: Vec<String>,
     api_audiences: Vec<String>,
     service_ranges: ServiceRanges,
+    feature_gates: FeatureGates,
     webhook_client: WebhookClient,
     webhook_addresses: ServiceAddresses,
 }
@@ -96,6 +100,7 @@ impl ApiServer {
             random: Random::default(),
             version: Version::default(),
             snapshot: None,
+            data_dir: None,
             watch_history: 4096,
             bookmark_period: Duration::from_secs(60),
             tokens: Vec::new(),
@@ -105,6 +110,7 @@ impl ApiServer {
             service_account_issuers: Vec::new(),
             api_audiences: Vec::new(),
             service_ranges: ServiceRanges::default(),
+            feature_gates: FeatureGates::default(),
             webhook_client: WebhookClient::network(),
             webhook_addresses: ServiceAddresses::default(),
         }
@@ -156,6 +162,15 @@ impl ApiServer {
         self.handler.registry.store.close();
     }
 
+    /// Waits until the server cannot keep what is written to it, and says why; for ever without a
+    /// [data directory](ApiServerBuilder::data_dir). It is closed then: nothing that a client was told is lost.
+    pub async fn failed(&self) -> DataDirError {
+        match self.handler.registry.store.ended().await {
+            Some(reason) => DataDirError::Write(reason.to_string()),
+            None => std::future::pending().await,
+        }
+    }
+
     /// The `resourceVersion` of the last write.
     #[must_use]
     pub fn revision(&self) -> u64 {
@@ -168,7 +183,7 @@ impl ApiServer {
         self.handler.registry.store.reached(revision)
     }
 
-    /// Creates an object, as `system:admin` and without admission webhooks.
+    /// Creates an object, as `system:admin` and without admission webhooks. It does not wait until the object is on disk.
     ///
     /// # Errors
     /// As a POST of the object: if its kind is not served, its namespace missing, the object invalid or there.
@@ -202,6 +217,16 @@ impl ApiServerBuilder {
     /// from before its snapshot's last change of a resource has expired.
     pub fn restore(mut self, snapshot: Snapshot) -> Self {
         self.snapshot = Some(snapshot);
+        self
+    }
+
+    /// Keeps the state in a folder, and starts with what is there, in place of a snapshot. Default: nothing outlives the
+    /// server.
+    ///
+    /// A client is answered, and a watch told, when what it is about is on disk. What every cluster has from the start is
+    /// created where it is missing, as by a real server that starts again.
+    pub fn data_dir(mut self, data_dir: DataDir) -> Self {
+        self.data_dir = Some(data_dir);
         self
     }
 
@@ -267,6 +292,12 @@ impl ApiServerBuilder {
         self
     }
 
+    /// Which features are on (kube-apiserver's `--feature-gates`). Default: those that are on there.
+    pub fn feature_gates(mut self, gates: FeatureGates) -> Self {
+        self.feature_gates = gates;
+        self
+    }
+
     /// What brings requests to webhooks, in place of the network: any tower service, such as an `axum::Router`.
     ///
     /// A request's URL is the one of the configuration, or `https://<service>.<namespace>.svc:<port>/<path>`. What the
@@ -317,13 +348,19 @@ impl ApiServerBuilder {
     /// The server. It serves at once.
     #[must_use]
     pub fn build(self) -> ApiServer {
-        let store = match &self.snapshot {
-            Some(snapshot) => Store::restore(snapshot, self.watch_history),
-            None => Store::new(1, self.watch_history),
+        let is_new = self.snapshot.is_none() || self.data_dir.is_some();
+        let secret = self.data_dir.as_ref().map(|data_dir| data_dir.service_account_secret().to_vec());
+        let store = match (self.data_dir, &self.snapshot) {
+            (Some(data_dir), _) => data_dir.into_store(self.watch_history),
+            (None, Some(snapshot)) => Store::restore(snapshot, self.watch_history),
+            (None, None) => Store::new(1, self.watch_history),
         };
         let audit = self.random.fork();
-        let issuer =
+        let mut issuer =
             TokenIssuer::new(self.clock.clone(), &self.random).with_issuers(self.service_account_issuers);
+        if let Some(secret) = secret {
+            issuer = issuer.with_secret(&secret);
+        }
         let anonymous = self.anonymous && !self.authorization_modes.contains(&AuthorizationMode::AlwaysAllow);
         let mut authenticator =
             Authenticator::new(issuer).with_audiences(self.api_audiences).with_anonymous(anonymous);
@@ -351,6 +388,7 @@ impl ApiServerBuilder {
         let handler = Handler {
             registry: Arc::new(registry),
             version: self.version,
+            feature_gates: self.feature_gates,
             watch_settings: WatchSettings {
                 bookmark_period: self.bookmark_period,
                 default_timeout: MINIMAL_WATCH_TIMEOUT,
@@ -359,7 +397,7 @@ impl ApiServerBuilder {
             uploads: Semaphore::new(UPLOADS),
         };
         let server = ApiServer { handler: Arc::new(handler) };
-        if self.snapshot.is_none() {
+        if is_new {
             bootstrap::create(&server.handler.registry);
         }
         server

@@ -304,3 +304,39 @@ async fn secrets_take_text_and_what_is_immutable_stays() {
         "Secret \"s\" is invalid: data: Forbidden: field is immutable when `immutable` is set"
     );
 }
+
+/// What a real server answers that was started with these gates.
+#[tokio::test(start_paused = true)]
+async fn feature_gates_switch_what_they_name() {
+    let many = "x".repeat(200_000);
+    let map = json!({"metadata": {"name": "large"}, "data": {"a": many}});
+    let path = "/api/v1/namespaces/default/configmaps";
+    let watch = format!(
+        "{path}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1"
+    );
+    for (gates, is_compressed, code) in [
+        ("", true, StatusCode::OK),
+        ("APIResponseCompression=false,WatchList=false", false, StatusCode::UNPROCESSABLE_ENTITY),
+    ] {
+        let gates = gates.parse().expect("gates");
+        let cluster = Cluster(ApiServer::builder().feature_gates(gates).build());
+        cluster.create(path, map.clone()).await;
+        let get = |path: &str| {
+            let request = Request::get(path).header(header::ACCEPT_ENCODING, "gzip");
+            cluster.0.service().oneshot(request.body(Full::from("")).expect("a request"))
+        };
+        let answer = get(&format!("{path}/large")).await.expect("an answer");
+        assert_eq!(answer.headers().contains_key(header::CONTENT_ENCODING), is_compressed);
+        let answer = get(&watch).await.expect("an answer");
+        assert_eq!(answer.status(), code);
+        if code != StatusCode::OK {
+            let body = answer.into_body().collect().await.expect("a body").to_bytes();
+            let status: Value = serde_json::from_slice(&body).expect("JSON");
+            assert_eq!(
+                status["message"],
+                "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for \
+                 watch unless the WatchList feature gate is enabled"
+            );
+        }
+    }
+}

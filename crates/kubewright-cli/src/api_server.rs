@@ -7,7 +7,7 @@ use std::{
 
 use clap::{ArgAction, Args};
 use kubewright_apiserver::{
-    AdmissionPlugins, ApiServerBuilder, ServiceRanges,
+    AdmissionPlugins, ApiServerBuilder, FeatureGates, ServiceRanges,
     authn::read_token_file,
     authz::AuthorizationMode,
     listener::{ClientCa, ListenOptions, ServerCertificate},
@@ -74,6 +74,10 @@ pub(crate) struct ApiServerOptions {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     disable_admission_plugins: Vec<String>,
 
+    /// Features to switch, as Name=true,Name=false: APIResponseCompression, WatchList.
+    #[arg(long, value_name = "LIST", default_value_t)]
+    feature_gates: FeatureGates,
+
     /// The certificate (PEM) with which the server shows who it is, followed by those up to its authority. Without it the
     /// cluster makes one that its kubeconfig trusts.
     #[arg(long, value_name = "FILE", requires = "tls_private_key_file")]
@@ -121,6 +125,7 @@ impl ApiServerOptions {
         })?;
         Ok(server
             .admission_plugins(plugins)
+            .feature_gates(self.feature_gates)
             .anonymous(self.anonymous_auth)
             .authorization_modes(self.authorization_mode.iter().copied())
             .service_account_issuers(self.service_account_issuer.iter().cloned())

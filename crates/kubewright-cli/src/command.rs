@@ -60,7 +60,8 @@ pub(crate) enum Command {
 
     /// Run a Kubernetes API server with its controllers, for any client in any language.
     ///
-    /// Ends at once on SIGINT or SIGTERM, with exit code 0. State lives in memory and ends with the command.
+    /// Ends at once on SIGINT or SIGTERM, with exit code 0. State lives in memory and ends with the command, unless
+    /// --data-dir names a folder for it.
     #[command(after_help = CLUSTER_EXAMPLES)]
     Cluster(ClusterOptions),
 
@@ -206,6 +207,11 @@ pub(crate) struct ServingOptions {
     #[arg(long, value_name = "LIST", default_value = "*", allow_hyphen_values = true)]
     pub(crate) controllers: Selection,
 
+    /// A folder that keeps the cluster across restarts, kill -9 included: objects with their versions, the certificate
+    /// authority and service account keys, so that kubeconfigs and tokens stay valid. Without it the cluster lives in memory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) api_server: ApiServerOptions,
 }
@@ -254,7 +260,7 @@ pub(crate) struct DevOptions {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["secure_port", "write_kubeconfig", "controllers", "bind_address", "ApiServerOptions"]
+        conflicts_with_all = ["secure_port", "write_kubeconfig", "controllers", "bind_address", "data_dir", "ApiServerOptions"]
     )]
     pub(crate) kubeconfig: Option<PathBuf>,
 
@@ -354,6 +360,7 @@ const CLUSTER_EXAMPLES: &str = "\
 Examples:
   kubewright cluster --write-kubeconfig kubeconfig
   kubewright cluster --secure-port 0 --controllers none --output json
+  kubewright cluster --data-dir ./cluster-data
   kubewright cluster --token-auth-file tokens.csv --anonymous-auth=false
   kubewright cluster --service-cluster-ip-range 10.43.0.0/16,fd00:43::/112";
 
@@ -412,8 +419,13 @@ mod tests {
 
     #[test]
     fn a_kubeconfig_excludes_the_flags_of_the_embedded_cluster() {
-        for flag in ["--secure-port=1", "--controllers=none", "--anonymous-auth=false", "--token-auth-file=f"]
-        {
+        for flag in [
+            "--secure-port=1",
+            "--controllers=none",
+            "--data-dir=d",
+            "--anonymous-auth=false",
+            "--token-auth-file=f",
+        ] {
             let result = Arguments::try_parse_from(["kubewright", "dev", "--kubeconfig", "f", flag]);
             assert!(result.is_err(), "{flag}");
         }
@@ -431,6 +443,8 @@ mod tests {
             (&["--service-cluster-ip-range=10.0.0.0/30"], "fewer than 8 addresses"),
             (&["--tls-cert-file=a"], "--tls-private-key-file"),
             (&["--service-account-issuer="], "an issuer is a URL or a name"),
+            (&["--feature-gates=Foo=true"], "those that can are APIResponseCompression and WatchList"),
+            (&["--feature-gates=WatchList"], "is not of the form Name=true or Name=false"),
             (&["--token-auth-fil=a"], "a similar argument exists: '--token-auth-file'"),
             (&["--etcd-servers=a"], "unexpected argument '--etcd-servers'"),
         ] {

@@ -2,6 +2,7 @@
 
 use std::{io, path::PathBuf, process::ExitStatus};
 
+use kubewright_apiserver::DataDirError;
 use kubewright_deploy::DeployError;
 use kubewright_manifests::{
     compatibility::NotADefinition, options::OptionError, output::OutputError, source::SourceError,
@@ -22,6 +23,9 @@ pub(crate) enum Error {
 
     #[error("{flag}: {reason}")]
     Flag { flag: &'static str, reason: String },
+
+    #[error(transparent)]
+    DataDir(#[from] DataDirError),
 
     #[error("cannot write the kubeconfig {}: {source}", path.display())]
     WriteKubeconfig { path: PathBuf, source: io::Error },

@@ -7,8 +7,8 @@ use std::{
 };
 
 use kubewright_apiserver::{
-    ApiServer,
-    listener::{ListenError, ListenOptions, Listening},
+    ApiServer, DataDir,
+    listener::{ListenError, ListenOptions, Listening, Security},
 };
 use kubewright_cluster::Cluster;
 use kubewright_world::{Clock, Random};
@@ -40,12 +40,18 @@ impl LocalCluster {
         kubeconfig: Option<PathBuf>,
     ) -> Result<Self, Error> {
         let (clock, random) = (Clock::system(), Random::from_entropy());
-        let makes_accounts = options.controllers.selects("serviceaccount-controller");
-        let server = ApiServer::builder().clock(clock.clone()).random(random.fork());
-        let server = options.api_server.configure(server, makes_accounts)?.build();
         let address = SocketAddr::new(options.bind_address, port);
         let mut listen = ListenOptions::default().at(address);
         listen.shutdown_grace = SHUTDOWN_GRACE;
+        let server = ApiServer::builder().clock(clock.clone()).random(random.fork());
+        let makes_accounts = options.controllers.selects("serviceaccount-controller");
+        let mut server = options.api_server.configure(server, makes_accounts)?;
+        if let Some(path) = &options.data_dir {
+            let data_dir = DataDir::open(path, &random.fork())?;
+            listen.security = Security::Tls(Some(data_dir.authority().clone()));
+            server = server.data_dir(data_dir);
+        }
+        let server = server.build();
         options.api_server.configure_listener(&mut listen)?;
         let listening = server.listen(listen).await.map_err(|error| match error {
             ListenError::AddressInUse { .. } => {
@@ -107,9 +113,15 @@ impl LocalCluster {
         result
     }
 
-    /// Completes only if the controllers end, which they do not unless something is wrong.
+    /// Completes only if the controllers end, which they do not unless something is wrong, or if the data directory cannot
+    /// be written.
     pub(crate) async fn failed(&mut self) -> Error {
-        match (&mut self.controllers).await {
+        let ended = tokio::select! {
+            biased;
+            error = self.server.failed() => return error.into(),
+            ended = &mut self.controllers => ended,
+        };
+        match ended {
             Ok(Ok(())) if self.stop.is_cancelled() => std::future::pending().await,
             Ok(Ok(())) => Error::Controllers("they ended without a reason".to_owned()),
             Ok(Err(error)) => Error::Controllers(error.to_string()),
@@ -120,7 +132,7 @@ impl LocalCluster {
     /// Ends the controllers, the open watches and the listener.
     pub(crate) async fn stop(self) {
         self.stop.cancel();
-        // State ends with the process: there is nothing that controllers could finish.
+        // State ends with the process, or is kept as it is: there is nothing that controllers could finish.
         self.controllers.abort();
         self.server.close();
         self.listening.shutdown().await;

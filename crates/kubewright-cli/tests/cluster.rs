@@ -1,5 +1,6 @@
 //! `kubewright cluster`, as a program in another language uses it.
 
+mod data_dir;
 mod process;
 
 use std::{net::TcpListener, os::unix::fs::PermissionsExt, path::Path, process::Command, time::Duration};
@@ -180,4 +181,14 @@ fn unknown_controllers_are_refused_with_the_known_ones() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains("deployment"), "{stderr}");
+}
+
+#[test]
+fn a_killed_cluster_has_lost_nothing_that_it_acknowledged() {
+    data_dir::nothing_acknowledged_is_lost();
+}
+
+#[test]
+fn a_cluster_that_starts_again_goes_on_with_its_versions_and_credentials() {
+    data_dir::credentials_and_versions_go_on();
 }

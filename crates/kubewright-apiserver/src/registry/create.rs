@@ -238,7 +238,7 @@ impl Registry {
         Ok(created?.into_value())
     }
 
-    /// Puts an object that every cluster has into an empty store, as it is but for what the server sets. It must be in its
+    /// Puts an object that every cluster has into the store, unless it is there, as it is but for what the server sets. It must be in its
     /// canonical form: the table of types is large, and a server starts without reading it.
     pub(crate) fn seed(&self, mut object: Value) {
         let Ok(request) = self.internal_request(&object) else { return };
@@ -253,7 +253,7 @@ impl Registry {
             }
             metadata::as_map(&mut object).insert("status".to_owned(), status);
         }
-        // The store is empty, so nothing is in the way.
+        // One that is there stays as it is.
         let _ = self.store.create(&request.served.bucket, &request.key(), object);
     }
 

@@ -75,9 +75,8 @@ impl Bucket {
         }
     }
 
-    /// Notes a change that `objects` already shows, keeps `limit` changes, fewer if they are large, and takes those who
-    /// wait for one.
-    pub(super) fn record(&mut self, change: Change, limit: usize) -> Vec<Waker> {
+    /// Notes a change that `objects` already shows, and keeps `limit` changes, fewer if they are large.
+    pub(super) fn record(&mut self, change: Change, limit: usize) {
         self.history_bytes += change.object.json().len();
         self.history.push_back((change, self.objects.clone()));
         while self.history.len() > limit || (self.history_bytes > HISTORY_BYTES && self.history.len() > 1) {
@@ -87,7 +86,6 @@ impl Bucket {
                 self.base = objects;
             }
         }
-        self.take_wakers()
     }
 
     /// Forgets the past and expires the open watches.
@@ -100,6 +98,7 @@ impl Bucket {
         self.take_wakers()
     }
 
+    /// Takes those who wait for a change.
     pub(super) fn take_wakers(&mut self) -> Vec<Waker> {
         std::mem::take(&mut self.wakers).into_values().collect()
     }

@@ -42,6 +42,12 @@ pub(super) struct Draft {
 // === impl Object ===
 
 impl Object {
+    /// An object as a journal has kept it; `None` if it has no revision.
+    pub(super) fn restored(value: Value) -> Option<Arc<Self>> {
+        let revision = value.pointer("/metadata/resourceVersion")?.as_str()?.parse().ok()?;
+        Some(Draft::new(value).at(revision).undecoded())
+    }
+
     /// The object in the version it is stored in.
     pub fn value(&self) -> &Value {
         // It was written by us, so it can be read.

@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    Change, ChangeKind, Object, Watch,
+    Change, ChangeKind, Entry, Journal, Kept, NotKept, Object, Watch,
     bucket::{Bucket, Objects},
     object::Draft,
 };
@@ -19,12 +19,19 @@ use super::{
 #[derive(Clone)]
 pub struct Store {
     state: Arc<Mutex<State>>,
+    /// Whether the store has a journal, for which answers have to wait.
+    is_journaled: bool,
 }
 
 pub(super) struct State {
     pub(super) revision: u64,
     pub(super) buckets: BTreeMap<Arc<str>, Bucket>,
     pub(super) closed: bool,
+    journal: Option<Box<dyn Journal>>,
+    /// Up to which revision the journal has kept everything.
+    kept: u64,
+    /// Why the journal keeps nothing any more.
+    pub(super) lost: Option<Arc<str>>,
     history_limit: usize,
     next_waiter: u64,
     /// Who waits for a revision that is not reached yet.
@@ -78,7 +85,7 @@ pub enum ReadError {
 impl Store {
     /// An empty store at `revision` that keeps `history_limit` changes of each bucket.
     pub fn new(revision: u64, history_limit: usize) -> Self {
-        Self::restore(&Snapshot { revision, buckets: BTreeMap::new() }, history_limit)
+        Self::restore(&Snapshot::empty(revision), history_limit)
     }
 
     /// A store that goes on where the snapshot was taken. A watch may go on from the last change of its bucket;
@@ -89,16 +96,59 @@ impl Store {
             .iter()
             .map(|(name, (objects, latest))| (name.clone(), Bucket::with_objects(objects.clone(), *latest)))
             .collect();
-        Self {
-            state: Arc::new(Mutex::new(State {
-                revision: snapshot.revision,
-                buckets,
-                closed: false,
-                history_limit,
-                next_waiter: 0,
-                revision_wakers: BTreeMap::new(),
-            })),
+        let state = State {
+            revision: snapshot.revision,
+            buckets,
+            closed: false,
+            journal: None,
+            kept: u64::MAX,
+            lost: None,
+            history_limit,
+            next_waiter: 0,
+            revision_wakers: BTreeMap::new(),
+        };
+        Self { state: Arc::new(Mutex::new(state)), is_journaled: false }
+    }
+
+    /// The same with a journal, which has kept what the snapshot has.
+    pub(crate) fn journaled(
+        snapshot: &Snapshot,
+        history_limit: usize,
+        journal: impl FnOnce(Kept) -> Box<dyn Journal>,
+    ) -> Self {
+        let store = Self { is_journaled: true, ..Self::restore(snapshot, history_limit) };
+        let journal = journal(Kept::new(&store.state));
+        {
+            let mut state = store.lock();
+            state.journal = Some(journal);
+            state.kept = snapshot.revision;
         }
+        store
+    }
+
+    /// Whether answers have to wait until what they tell of is [kept](Self::kept).
+    pub(crate) fn is_journaled(&self) -> bool {
+        self.is_journaled
+    }
+
+    /// Waits until everything up to `revision` is kept; at once without a journal.
+    ///
+    /// # Errors
+    /// If it is not and will never be, because the journal has failed or the store was closed.
+    pub(crate) async fn kept(&self, revision: u64) -> Result<(), NotKept> {
+        self.reached(revision).await;
+        let state = self.lock();
+        match &state.lost {
+            _ if state.visible() >= revision => Ok(()),
+            Some(reason) => Err(NotKept::Failed(reason.clone())),
+            None => Err(NotKept::Closed),
+        }
+    }
+
+    /// Waits until the store is closed, and says why if that was because its journal has failed.
+    pub(crate) async fn ended(&self) -> Option<Arc<str>> {
+        self.reached(u64::MAX).await;
+        self.lock().lost.clone()
     }
 
     /// The state of this moment.
@@ -233,11 +283,15 @@ impl Store {
         Ok(state.open_watch(self.clone(), bucket, revision))
     }
 
-    /// The objects of a bucket as they are, and the changes after that, without a gap.
+    /// The objects of a bucket as watches see them, and the changes after that, without a gap.
     pub fn list_and_watch(&self, bucket: &Arc<str>) -> (Listing, Watch) {
         let mut state = self.lock();
-        let revision = state.revision;
-        let objects = state.bucket(bucket).objects.clone();
+        let (current, visible) = (state.revision, state.visible());
+        let there = state.bucket(bucket);
+        let (objects, revision) = match there.objects_at(visible) {
+            Some(objects) => (objects.clone(), visible),
+            None => (there.objects.clone(), current),
+        };
         let watch = state.open_watch(self.clone(), bucket, revision);
         (Listing { objects, revision }, watch)
     }
@@ -251,21 +305,16 @@ impl Store {
             for bucket in state.buckets.values_mut() {
                 wakers.extend(bucket.compact(revision));
             }
+            if let Some(journal) = &mut state.journal {
+                journal.append(Entry::Compacted { revision });
+            }
         }
         wake(wakers);
     }
 
     /// Ends every open watch, and every later one at once.
     pub fn close(&self) {
-        let mut wakers = Vec::new();
-        {
-            let mut state = self.lock();
-            state.closed = true;
-            for bucket in state.buckets.values_mut() {
-                wakers.extend(bucket.take_wakers());
-            }
-            wakers.extend(std::mem::take(&mut state.revision_wakers).into_values());
-        }
+        let wakers = self.lock().close();
         wake(wakers);
     }
 
@@ -274,7 +323,7 @@ impl Store {
         self.lock().closed
     }
 
-    /// Waits until `revision` is reached, or the store is closed.
+    /// Waits until `revision` is reached and kept, or the store is closed.
     pub fn reached(&self, revision: u64) -> impl Future<Output = ()> + Send + use<> {
         Reached { store: self.clone(), revision, id: None }
     }
@@ -292,7 +341,7 @@ impl fmt::Debug for Store {
 }
 
 // Wakers run foreign code, so they are woken after the lock is released.
-fn wake(wakers: Vec<Waker>) {
+pub(super) fn wake(wakers: Vec<Waker>) {
     for waker in wakers {
         waker.wake();
     }
@@ -321,7 +370,7 @@ impl State {
 
     fn commit(
         &mut self,
-        bucket: &Arc<str>,
+        name: &Arc<str>,
         key: Arc<str>,
         kind: ChangeKind,
         object: &Object,
@@ -329,7 +378,8 @@ impl State {
     ) -> Vec<Waker> {
         self.revision = object.revision();
         let limit = self.history_limit;
-        let bucket = self.bucket(bucket);
+        // A bucket that was never written to has no changes to forget, so its past is known from the start.
+        let bucket = self.buckets.entry(name.clone()).or_insert_with(|| Bucket::starting_at(0));
         match kind {
             ChangeKind::Added | ChangeKind::Modified => {
                 bucket.objects.insert_mut(key.clone(), object.undecoded());
@@ -341,7 +391,37 @@ impl State {
         // Watchers decode a copy of their own, which they share and which is forgotten with the change.
         let object = object.undecoded();
         let change = Change { revision: object.revision(), kind, key, object, previous };
-        let mut wakers = bucket.record(change, limit);
+        if let Some(journal) = &mut self.journal {
+            // There is nothing to see, and nobody to wake, before the journal has kept it.
+            journal.append(Entry::of(name, &change));
+            bucket.record(change, limit);
+            return Vec::new();
+        }
+        bucket.record(change, limit);
+        let mut wakers = bucket.take_wakers();
+        wakers.extend(std::mem::take(&mut self.revision_wakers).into_values());
+        wakers
+    }
+
+    /// Up to which revision changes may be told.
+    pub(super) fn visible(&self) -> u64 {
+        self.revision.min(self.kept)
+    }
+
+    /// Notes what the journal has kept. Gives who waits for that.
+    pub(super) fn keep_up_to(&mut self, revision: u64) -> Vec<Waker> {
+        let before = self.kept;
+        self.kept = before.max(revision);
+        let changed = self.buckets.values_mut().filter(|bucket| bucket.latest() > before);
+        let mut wakers: Vec<Waker> = changed.flat_map(Bucket::take_wakers).collect();
+        wakers.extend(std::mem::take(&mut self.revision_wakers).into_values());
+        wakers
+    }
+
+    /// Closes the store. Gives all who wait.
+    pub(super) fn close(&mut self) -> Vec<Waker> {
+        self.closed = true;
+        let mut wakers: Vec<Waker> = self.buckets.values_mut().flat_map(Bucket::take_wakers).collect();
         wakers.extend(std::mem::take(&mut self.revision_wakers).into_values());
         wakers
     }
@@ -361,6 +441,28 @@ impl State {
 // === impl Snapshot ===
 
 impl Snapshot {
+    /// A snapshot without objects.
+    pub(crate) fn empty(revision: u64) -> Self {
+        Self { revision, buckets: BTreeMap::new() }
+    }
+
+    /// Notes that a bucket has last changed at `revision`, or that its past up to then is forgotten.
+    pub(crate) fn note_bucket(&mut self, bucket: &str, revision: u64) {
+        self.bucket(bucket).1 = revision;
+    }
+
+    /// Adds an object as a journal has kept it. Says whether it has a revision that fits into the snapshot.
+    pub(crate) fn add(&mut self, bucket: &str, key: &str, value: Value) -> bool {
+        let Some(object) = Object::restored(value) else { return false };
+        let fits = object.revision() <= self.revision;
+        self.bucket(bucket).0.insert_mut(key.into(), object);
+        fits
+    }
+
+    fn bucket(&mut self, name: &str) -> &mut (Objects, u64) {
+        self.buckets.entry(name.into()).or_insert_with(|| (Objects::new_sync(), 0))
+    }
+
     /// The revision at which it was taken.
     #[must_use]
     pub fn revision(&self) -> u64 {
@@ -413,7 +515,7 @@ impl Future for Reached {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let store = self.store.clone();
         let mut state = store.lock();
-        if state.closed || state.revision >= self.revision {
+        if state.closed || state.visible() >= self.revision {
             return Poll::Ready(());
         }
         let id = *self.id.get_or_insert_with(|| state.waiter_id());

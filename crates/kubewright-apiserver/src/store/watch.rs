@@ -53,6 +53,7 @@ impl Watch {
         if state.closed {
             return Poll::Ready(Err(WatchEnd::Closed));
         }
+        let visible = state.visible();
         let bucket = state.bucket(&self.bucket);
         if bucket.epoch != self.epoch {
             return Poll::Ready(Err(WatchEnd::Expired { seen: self.seen, oldest: bucket.oldest() }));
@@ -60,7 +61,8 @@ impl Watch {
         if self.seen < bucket.oldest() {
             return Poll::Ready(Err(WatchEnd::Behind));
         }
-        let changes: Vec<Change> = bucket.changes_after(self.seen).take(limit).cloned().collect();
+        let changes = bucket.changes_after(self.seen).take_while(|change| change.revision <= visible);
+        let changes: Vec<Change> = changes.take(limit).cloned().collect();
         match changes.last() {
             Some(last) => {
                 self.seen = last.revision;
@@ -76,11 +78,11 @@ impl Watch {
     /// The revision that a bookmark may name: every change of the bucket up to it was read.
     pub fn progress(&mut self) -> u64 {
         let mut state = self.store.lock();
-        let current = state.revision;
+        let current = state.visible();
         let bucket = state.bucket(&self.bucket);
         if bucket.epoch == self.epoch
             && self.seen < current
-            && bucket.changes_after(self.seen).next().is_none()
+            && bucket.changes_after(self.seen).next().is_none_or(|change| change.revision > current)
         {
             self.seen = current.max(bucket.oldest());
         }

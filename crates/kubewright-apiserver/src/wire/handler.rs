@@ -24,6 +24,7 @@ use crate::{
     authn::impersonation,
     authz::{Attributes, Target},
     discovery,
+    feature_gates::FeatureGates,
     registry::{
         Deleted, Edit, Patch, Presented, Registry, Request, Served, Warnings, WatchSettings,
         access::AccessObjects,
@@ -38,6 +39,7 @@ use crate::{
 pub(crate) struct Handler {
     pub(crate) registry: Arc<Registry>,
     pub(crate) version: Version,
+    pub(crate) feature_gates: FeatureGates,
     pub(crate) watch_settings: WatchSettings,
     /// Where audit ids come from, apart from the randomness that ends up in objects.
     pub(crate) audit: Random,
@@ -48,6 +50,7 @@ pub(crate) struct Handler {
 /// One request for a resource on its way.
 struct Call<'a> {
     registry: &'a Arc<Registry>,
+    feature_gates: FeatureGates,
     watch_settings: WatchSettings,
     info: RequestInfo,
     headers: HeaderMap,
@@ -65,13 +68,22 @@ impl Handler {
         let accept = parts.headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
         // A refusal is written in any case, and in YAML if that is wanted.
         let accepted = Accepted::negotiate(accept, false).unwrap_or(Accepted::JSON).untransformed();
-        let plain = Writer::new(accepted, &parts.headers, &info.query);
+        let plain = self.writer(accepted, &parts.headers, &info);
         let warnings = Warnings::default();
-        let result = match self.identify(&info, &parts) {
+        let is_resource = info.is_resource;
+        let mut result = match self.identify(&info, &parts) {
             Err(status) => Ok(plain.refusal(&status)),
             Ok(_) if !info.is_resource => Ok(self.answer_root(&info, &parts, &plain)),
             Ok(user) => self.answer(user, info, parts, body, warnings.clone()).await,
         };
+        let store = &self.registry.store;
+        if is_resource
+            && store.is_journaled()
+            && let Err(error) = store.kept(store.revision()).await
+        {
+            // What the answer tells of may be gone after a restart.
+            result = Err(Status::internal(error));
+        }
         let response = result.unwrap_or_else(|status| plain.status(&status));
         respond::finish(response, &self.audit.uid(), &warnings.take())
     }
@@ -86,6 +98,11 @@ impl Handler {
         }
         self.registry.authorizer.require(&attributes)?;
         Ok(attributes.user)
+    }
+
+    fn writer(&self, accepted: Accepted, headers: &HeaderMap, info: &RequestInfo) -> Writer {
+        let writer = Writer::new(accepted, headers, &info.query);
+        if self.feature_gates.api_response_compression { writer } else { writer.uncompressed() }
     }
 
     fn answer_root(&self, info: &RequestInfo, parts: &Parts, writer: &Writer) -> Response<ApiBody> {
@@ -147,7 +164,7 @@ impl Handler {
             Accepted::check_types(accept, matches!(info.verb.as_str(), "list" | "watch"))?;
         }
         let accepted = Accepted::negotiate(accept, info.verb == "watch")?;
-        let mut writer = Writer::new(accepted, &parts.headers, &info.query);
+        let mut writer = self.writer(accepted, &parts.headers, &info);
         // A scale is shown as what it is, whatever it is the scale of.
         let scale = if info.subresource == "scale" { served.below("scale").map(Arc::new) } else { None };
         writer.show_tables_of(scale.as_ref().unwrap_or(&served), &info.query, self.registry.clock.now())?;
@@ -169,6 +186,7 @@ impl Handler {
         };
         let call = Call {
             registry: &self.registry,
+            feature_gates: self.feature_gates,
             watch_settings,
             info,
             headers: parts.headers,
@@ -330,6 +348,9 @@ impl Call<'_> {
 
     fn watch(&self) -> Result<Response<ApiBody>, Status> {
         let mut options = ListOptions::parse(&self.info.query, true)?;
+        if !self.feature_gates.watch_list {
+            options.refuse_initial_events()?;
+        }
         if options.field_selector.is_empty() && !self.info.name.is_empty() {
             // The path of an old kind of watch names the object.
             options.field_selector = format!("metadata.name={}", self.info.name);

@@ -168,6 +168,17 @@ impl ListOptions {
         Ok(options)
     }
 
+    /// Refuses a watch that is to begin with what is there, on a server without that feature.
+    ///
+    /// # Errors
+    /// 422.
+    pub(crate) fn refuse_initial_events(&self) -> Result<(), Status> {
+        let field = "sendInitialEvents";
+        let detail = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
+        let cause = self.send_initial_events.map(|_| Cause::forbidden(field, detail));
+        refuse("ListOptions", cause.into_iter().collect())
+    }
+
     fn validate(&self, watch: bool) -> Result<(), Status> {
         let mut causes = Vec::new();
         let matching = self.resource_version_match.as_str();

@@ -54,6 +54,11 @@ impl Writer {
         }
     }
 
+    /// The same, for a server that compresses nothing.
+    pub(crate) fn uncompressed(self) -> Self {
+        Self { gzip: false, ..self }
+    }
+
     /// Shows objects of this resource as tables, if that is accepted.
     ///
     /// # Errors
