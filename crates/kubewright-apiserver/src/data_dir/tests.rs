@@ -35,10 +35,10 @@ async fn filled(path: &Path) -> Vec<(String, u64, Value)> {
         match store.get(BUCKET, &key) {
             None => drop(store.create(&bucket, &key, object(number)).expect("created")),
             Some(there) if number % 3 == 0 => {
-                drop(store.remove(&bucket, &key, there.revision()).expect("removed"))
+                drop(store.remove(&bucket, &key, there.revision()).expect("removed"));
             }
             Some(there) => {
-                drop(store.replace(&bucket, &key, there.revision(), object(number)).expect("replaced"))
+                drop(store.replace(&bucket, &key, there.revision(), object(number)).expect("replaced"));
             }
         }
     }
