@@ -11,6 +11,7 @@ use crate::{
     api_server::ApiServerOptions,
     check, generate,
     image::ImageCommand,
+    kubeconfig::ClusterChoice,
     scaffold::options::{self, CreateCommand, DeleteCommand, EditOptions, InitOptions, UpgradeOptions},
     ship::options::{
         self as ship, BuildInstallerOptions, DeployOptions, InstallOptions, RunOptions, UndeployOptions,
@@ -182,13 +183,8 @@ pub(crate) struct CheckCrdOptions {
     #[arg(long, short, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) output: OutputFormat,
 
-    /// The kubeconfig of the cluster; the usual places, if it is not named.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) kubeconfig: Option<PathBuf>,
-
-    /// The context in the kubeconfig; the current one, if it is not named.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) context: Option<String>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterChoice,
 }
 
 /// What a cluster consists of, where it listens and where its kubeconfig goes.

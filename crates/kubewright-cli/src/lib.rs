@@ -17,6 +17,7 @@ mod dev;
 mod error;
 mod generate;
 mod image;
+mod kubeconfig;
 mod local_cluster;
 mod project;
 mod scaffold;

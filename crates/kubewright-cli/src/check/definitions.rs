@@ -8,13 +8,12 @@ use std::{
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
-    Api, Client, Config,
+    Api,
     api::{ApiResource, DynamicObject},
-    config::{KubeConfigOptions, Kubeconfig},
 };
 use serde_json::Value;
 
-use crate::{command::CheckCrdOptions, error::Error};
+use crate::{command::CheckCrdOptions, error::Error, kubeconfig::client};
 
 /// The kind of the documents that are compared. All others are left out.
 const KIND: &str = "CustomResourceDefinition";
@@ -167,7 +166,7 @@ fn of_cluster(
 ) -> Result<Vec<Value>, Error> {
     crate::on_runtime(verbose, async |_| {
         let resource = ApiResource::erase::<CustomResourceDefinition>(&());
-        let api = Api::<DynamicObject>::all_with(client(options).await?, &resource);
+        let api = Api::<DynamicObject>::all_with(client(&options.cluster).await?, &resource);
         let mut found = Vec::new();
         for name in names {
             let failed =
@@ -183,25 +182,6 @@ fn of_cluster(
         }
         Ok(found)
     })
-}
-
-async fn client(options: &CheckCrdOptions) -> Result<Client, Error> {
-    let failed = |reason: String| match &options.kubeconfig {
-        Some(path) => Error::ReadKubeconfig { path: path.clone(), reason },
-        None => Error::Arguments(format!(
-            "cannot find the cluster: {reason}; name it with --kubeconfig or --context"
-        )),
-    };
-    let config = match (&options.kubeconfig, &options.context) {
-        (None, None) => Config::infer().await.map_err(|error| failed(error.to_string()))?,
-        (path, context) => {
-            let file = path.as_ref().map_or_else(Kubeconfig::read, Kubeconfig::read_from);
-            let file = file.map_err(|error| failed(error.to_string()))?;
-            let choice = KubeConfigOptions { context: context.clone(), ..KubeConfigOptions::default() };
-            Config::from_custom_kubeconfig(file, &choice).await.map_err(|error| failed(error.to_string()))?
-        }
-    };
-    Client::try_from(config).map_err(|error| failed(error.to_string()))
 }
 
 // === documents ===

@@ -13,9 +13,7 @@ use crate::error::Error;
 /// Applies everything, prunes what is no more, and waits until the operator is ready.
 pub(crate) fn deploy(options: &DeployOptions, verbose: u8) -> Result<(), Error> {
     let apply = &options.apply;
-    if !apply.no_generate {
-        generate(&options.path, apply.bin.as_deref(), true)?;
-    }
+    generate(&options.path, &apply.generation)?;
     let objects = objects(build(&options.path, Part::All, options.image.as_deref())?)?;
     let set = apply_set(&objects)?;
     let mut report = Report { quiet: apply.quiet, diff: apply.diff, dry_run: apply.dry_run };

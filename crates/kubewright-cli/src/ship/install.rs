@@ -13,9 +13,7 @@ use crate::error::Error;
 /// Applies the definitions and waits until they are served.
 pub(crate) fn install(options: &InstallOptions, verbose: u8) -> Result<(), Error> {
     let apply = &options.apply;
-    if !apply.no_generate {
-        generate(&options.path, apply.bin.as_deref(), true)?;
-    }
+    generate(&options.path, &apply.generation)?;
     let definitions = objects(build(&options.path, Part::Definitions, None)?)?;
     let mut report = Report { quiet: apply.quiet, diff: apply.diff, dry_run: apply.dry_run };
     on_cluster(&apply.cluster, verbose, async |client| {

@@ -12,9 +12,7 @@ use crate::{error::Error, terminal};
 
 /// Writes the file.
 pub(crate) fn build_installer(options: &BuildInstallerOptions) -> Result<(), Error> {
-    if !options.no_generate {
-        generate(&options.path, options.bin.as_deref(), true)?;
-    }
+    generate(&options.path, &options.generation)?;
     let text = build(&options.path, Part::All, options.image.as_deref())?.to_yaml();
     if options.output.as_deref() == Some(Path::new("-")) {
         terminal::print(&text);

@@ -6,6 +6,7 @@ use kube::api::DynamicObject;
 use kubewright_deploy::ApplySet;
 use kubewright_kustomize::{Builder, Built, Disk};
 
+use super::options::GenerationOptions;
 use crate::{
     command::{GenerateOptions, MessageFormat},
     error::Error,
@@ -24,16 +25,19 @@ pub(super) enum Part {
     All,
 }
 
-/// Generates what comes from code, so that it is up to date.
-pub(super) fn generate(folder: &Path, bin: Option<&str>, quiet: bool) -> Result<(), Error> {
+/// Generates what comes from code, so that it is up to date, unless the flags say that it is not to be.
+pub(super) fn generate(folder: &Path, options: &GenerationOptions) -> Result<(), Error> {
+    if options.no_generate {
+        return Ok(());
+    }
     let folder: PathBuf = if folder.is_absolute() { folder.to_owned() } else { Path::new(".").join(folder) };
     generate::run(&GenerateOptions {
         words: vec![folder.to_string_lossy().into_owned()],
         check: false,
         output: None,
         compat: None,
-        bin: bin.map(str::to_owned),
-        quiet,
+        bin: options.bin.clone(),
+        quiet: true,
         message_format: MessageFormat::Human,
         markers: None,
     })

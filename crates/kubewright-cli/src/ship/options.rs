@@ -4,18 +4,18 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 
-use crate::command::parse_duration;
+use crate::{command::parse_duration, kubeconfig::ClusterChoice};
 
-/// Which cluster.
+/// Whether what comes from code is brought up to date first.
 #[derive(Debug, Args)]
-pub(crate) struct ClusterChoice {
-    /// The kubeconfig of the cluster; the usual places, if it is not named.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) kubeconfig: Option<PathBuf>,
+pub(crate) struct GenerationOptions {
+    /// Take the files in config/ as they are; do not generate them anew.
+    #[arg(long)]
+    pub(crate) no_generate: bool,
 
-    /// The context in the kubeconfig; the current one, if it is not named.
+    /// The binary target that is the operator, if the package has several.
     #[arg(long, value_name = "NAME")]
-    pub(crate) context: Option<String>,
+    pub(crate) bin: Option<String>,
 }
 
 /// How objects are applied.
@@ -36,13 +36,8 @@ pub(crate) struct ApplyOptions {
     #[arg(long)]
     pub(crate) force_conflicts: bool,
 
-    /// Take the files in config/ as they are; do not generate them anew.
-    #[arg(long)]
-    pub(crate) no_generate: bool,
-
-    /// The binary target that is the operator, if the package has several.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) bin: Option<String>,
+    #[command(flatten)]
+    pub(crate) generation: GenerationOptions,
 
     /// Show nothing but what is wrong.
     #[arg(long, short)]
@@ -146,13 +141,8 @@ pub(crate) struct BuildInstallerOptions {
     #[arg(long, conflicts_with = "check")]
     pub(crate) dry_run: bool,
 
-    /// Take the files in config/ as they are; do not generate them anew.
-    #[arg(long)]
-    pub(crate) no_generate: bool,
-
-    /// The binary target that is the operator, if the package has several.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) bin: Option<String>,
+    #[command(flatten)]
+    pub(crate) generation: GenerationOptions,
 
     /// Show nothing but what is wrong.
     #[arg(long, short)]

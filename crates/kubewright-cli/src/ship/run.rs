@@ -12,12 +12,10 @@ use std::{
 use kube::config::Kubeconfig;
 use tokio::process::Command;
 
-use super::{
-    cluster::client,
-    options::{ClusterChoice, RunOptions},
-};
+use super::options::RunOptions;
 use crate::{
     error::Error,
+    kubeconfig::{ClusterChoice, client},
     project::{self, BuildOptions, ProcessGroup, Project},
     shutdown::Shutdown,
     terminal,
