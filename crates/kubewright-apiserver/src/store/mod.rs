@@ -6,7 +6,7 @@
 //! from an old revision and a snapshot of the whole server cheap: they share structure instead of copying. Objects are
 //! kept as JSON and decoded for those who look into them.
 //!
-//! A store lives in memory. With a [`Journal`] it also tells that of each commit, and shows none that is not kept.
+//! A store lives in memory. With a journal it also tells that of each commit, and shows none that is not kept.
 //!
 //! The store is synchronous and knows nothing of Kubernetes beyond `metadata.resourceVersion`: what a verb
 //! means is the registry's business. Only the registry uses it. Start reading at [`Store`], then [`Watch`].
