@@ -18,7 +18,7 @@ use kubewright_world::Random;
 use serde_json::{Value, json};
 
 /// How many cases are played unless it is said.
-const PLAYED: u64 = 2_000;
+const PLAYED: u64 = 800;
 
 /// Pieces of what servers read, to be put where they do not belong.
 const WORDS: &[&str] = &[
