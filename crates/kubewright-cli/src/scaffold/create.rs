@@ -32,9 +32,9 @@ fn api(options: CreateApiOptions) -> Result<(), Error> {
             "{flag} is missing: `kubewright create api --group cache --version v1alpha1 --kind Memcached`"
         )
     };
-    let group = prompt.text(options.group, "Group", None, &missing("--group"))?;
-    let version = prompt.text(options.version, "Version", None, &missing("--version"))?;
-    let kind = prompt.text(options.kind, "Kind", None, &missing("--kind"))?;
+    let group = prompt.text(options.of.group, "Group", None, &missing("--group"))?;
+    let version = prompt.text(options.of.version, "Version", None, &missing("--version"))?;
+    let kind = prompt.text(options.of.kind, "Kind", None, &missing("--kind"))?;
     // Who names an image, or a type of others, has said it.
     let said = |switch: Option<Switch>, otherwise: Option<bool>| switch.map(Switch::is_on).or(otherwise);
     let external = options.external_api_path.is_some();

@@ -143,8 +143,9 @@ pub(crate) enum CreateCommand {
     Webhook(CreateWebhookOptions),
 }
 
+/// Which kind.
 #[derive(Debug, Args)]
-pub(crate) struct CreateApiOptions {
+pub(crate) struct KindChoice {
     /// The API group, without the project's domain.
     #[arg(long, value_name = "GROUP")]
     pub(crate) group: Option<String>,
@@ -156,6 +157,12 @@ pub(crate) struct CreateApiOptions {
     /// The kind, as Memcached.
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateApiOptions {
+    #[command(flatten)]
+    pub(crate) of: KindChoice,
 
     /// The plural, where it is not the usual one.
     #[arg(long, value_name = "PLURAL")]
@@ -218,17 +225,8 @@ pub(crate) struct CreateApiOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateWebhookOptions {
-    /// The API group, without the project's domain.
-    #[arg(long, value_name = "GROUP")]
-    pub(crate) group: Option<String>,
-
-    /// The version.
-    #[arg(long, value_name = "VERSION")]
-    pub(crate) version: Option<String>,
-
-    /// The kind.
-    #[arg(long, value_name = "KIND")]
-    pub(crate) kind: Option<String>,
+    #[command(flatten)]
+    pub(crate) of: KindChoice,
 
     /// A webhook that fills in what the user left out.
     #[arg(long)]
