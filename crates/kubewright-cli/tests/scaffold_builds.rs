@@ -273,6 +273,8 @@ fn scaffolds_build_are_formatted_and_pass_their_tests() {
         format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n"),
     )
     .expect("written");
+    // The folder may be below this repository, whose form of sources is another one.
+    fs::write(workspace.join("rustfmt.toml"), "").expect("written");
     fs::copy(repository.join("Cargo.lock"), workspace.join("Cargo.lock")).expect("copied");
 
     cargo(&workspace, &["fmt", "--all", "--check"]);
