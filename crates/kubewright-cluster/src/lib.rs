@@ -42,7 +42,6 @@ mod persistent_volume;
 mod pod;
 mod pod_garbage_collector;
 mod pod_template;
-mod quantity;
 mod replica_set;
 mod resource_quota;
 mod scheduler;

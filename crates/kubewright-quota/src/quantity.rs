@@ -103,6 +103,28 @@ impl Quantity {
         self.nanos < 0
     }
 
+    /// Whether it is more than nothing.
+    #[must_use]
+    pub fn is_positive(self) -> bool {
+        self.nanos > 0
+    }
+
+    /// Whether it is a whole number, as far as thousandths tell.
+    #[must_use]
+    pub fn is_integer(self) -> bool {
+        self.milli_value() % 1000 == 0
+    }
+
+    /// How many times the other one it is; infinite or no number if that is nothing.
+    #[must_use]
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "it is for messages, and for those of Kubernetes that are as imprecise"
+    )]
+    pub fn ratio(self, other: Self) -> f64 {
+        self.nanos as f64 / other.nanos as f64
+    }
+
     /// The whole number, rounded away from zero.
     #[must_use]
     pub fn value(self) -> i128 {
@@ -362,6 +384,17 @@ mod tests {
         ] {
             assert_eq!(canonical(text).as_deref(), Ok(want), "{text}");
         }
+    }
+
+    #[test]
+    fn whole_numbers() {
+        let quantity = |text| Quantity::parse(text).unwrap();
+        assert_eq!(quantity("1.5").value(), 2);
+        assert_eq!(quantity("-1.5").value(), -2);
+        assert_eq!(quantity("1Ki").value(), 1024);
+        assert_eq!(quantity("100u").milli_value(), 1);
+        assert!(quantity("1k").is_integer() && !quantity("1m").is_integer() && !quantity("1n").is_integer());
+        assert!(quantity("500m") < quantity("1") && quantity("1000m") == quantity("1"));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Autoscalers, in the version in which they are stored.
 
+use kubewright_quota::Quantity;
+
 use kubewright_schema::names;
 
-use super::{Field, core::resource_name, quantity::Quantity};
+use super::{Field, core::resource_name};
 
 const METRICS: [&str; 5] = ["ContainerResource", "External", "Object", "Pods", "Resource"];
 /// Where a metric has what its type says, in the order in which Kubernetes looks.

@@ -31,7 +31,6 @@ mod metadata;
 mod networking;
 mod policy;
 mod port;
-mod quantity;
 mod rbac;
 mod report;
 mod runtime_class;

@@ -10,7 +10,6 @@ use k8s_openapi::{
 use kube::ResourceExt;
 
 use super::DEFAULT_CLASS;
-use crate::quantity;
 
 const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
 const BOUND_BY_CONTROLLER: &str = "pv.kubernetes.io/bound-by-controller";
@@ -101,8 +100,9 @@ fn requested(claim: &PersistentVolumeClaim) -> Option<&Quantity> {
     claim.spec.as_ref()?.resources.as_ref()?.requests.as_ref()?.get("storage")
 }
 
-fn size(quantity: Option<&Quantity>) -> i128 {
-    quantity.and_then(|Quantity(text)| quantity::millis(text)).unwrap_or(0)
+fn size(quantity: Option<&Quantity>) -> kubewright_quota::Quantity {
+    let size = quantity.and_then(|Quantity(text)| kubewright_quota::Quantity::parse(text).ok());
+    size.unwrap_or(kubewright_quota::Quantity::ZERO)
 }
 
 fn capacity(volume: &PersistentVolume) -> Option<&Quantity> {

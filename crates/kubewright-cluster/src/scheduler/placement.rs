@@ -6,7 +6,7 @@ use k8s_openapi::{
 };
 
 use super::affinity;
-use crate::{pod, quantity};
+use crate::pod;
 
 /// Amounts of resources by name, in thousandths.
 type Resources = BTreeMap<String, i128>;
@@ -80,15 +80,18 @@ fn refusal(pod: &Pod, node: &Node) -> Option<&'static str> {
     None
 }
 
+/// What is no quantity does not count: the server has refused it.
+fn thousandths(Quantity(text): &Quantity) -> Option<i128> {
+    kubewright_quota::Quantity::parse(text).ok().map(kubewright_quota::Quantity::milli_value)
+}
+
 /// Why the pod cannot run on the node: the reasons of the first filter that it fails.
 fn reject(pod: &Pod, node: &Node, wanted: &Resources, count: i128, used: &Resources) -> Vec<String> {
     if let Some(reason) = refusal(pod, node) {
         return vec![reason.into()];
     }
     let capacity = node.status.as_ref().and_then(|status| status.allocatable.as_ref());
-    let available = |name: &str| {
-        capacity.and_then(|capacity| capacity.get(name)).and_then(|Quantity(text)| quantity::millis(text))
-    };
+    let available = |name: &str| capacity.and_then(|capacity| capacity.get(name)).and_then(thousandths);
     let mut reasons = Vec::new();
     if available("pods").is_some_and(|pods| (count + 1) * 1000 > pods) {
         reasons.push("Too many pods".into());
@@ -130,7 +133,7 @@ fn requests(spec: &PodSpec) -> Resources {
         requests
             .into_iter()
             .flatten()
-            .filter_map(|(name, Quantity(text))| Some((name.clone(), quantity::millis(text)?)))
+            .filter_map(|(name, quantity)| Some((name.clone(), thousandths(quantity)?)))
             .collect()
     };
     let mut total = Resources::new();

@@ -1,10 +1,8 @@
+use kubewright_quota::Quantity;
 use kubewright_schema::names;
 use serde_json::Value;
 
-use super::{
-    super::{Field, quantity::Quantity},
-    resource_name,
-};
+use super::{super::Field, resource_name};
 
 const TYPES: [&str; 3] = ["Pod", "Container", "PersistentVolumeClaim"];
 

@@ -1,10 +1,11 @@
 //! Persistent volumes, and volumes of their form that are named where they are attached.
 
+use kubewright_quota::Quantity;
 use kubewright_schema::names;
 use serde_json::Value;
 
 use super::{
-    super::{Field, diff, quantity::Quantity, shape},
+    super::{Field, diff, shape},
     node_label,
     persistent_volume_claim::check_amount,
     pod::{affinity::validate_node_selector, storage, volumes::validate_host_path},

@@ -1,10 +1,11 @@
 //! Claims of persistent volumes. Their specs are in `volume_claim.rs`, because templates have such, too.
 
+use kubewright_quota::Quantity;
 use kubewright_schema::names;
 use serde_json::Value;
 
 use super::{
-    super::{Field, diff, quantity::Quantity, shape},
+    super::{Field, diff, shape},
     resource_name, volume_claim,
 };
 

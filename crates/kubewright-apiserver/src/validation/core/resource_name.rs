@@ -1,8 +1,10 @@
 //! Names of resources: of what a container uses, a node has, a quota counts.
 
+use kubewright_quota::Quantity;
+
 use kubewright_schema::names;
 
-use crate::validation::{Field, quantity::Quantity};
+use crate::validation::Field;
 
 const HUGE_PAGES: &str = "hugepages-";
 const REQUESTS: &str = "requests.";
@@ -100,7 +102,7 @@ pub(crate) fn is_huge_pages(name: &str) -> bool {
 
 /// Whether the amount is some number of huge pages of the size that the resource's name says.
 pub(crate) fn is_divisible(name: &str, amount: Quantity) -> bool {
-    let size = name.strip_prefix(HUGE_PAGES).and_then(Quantity::parse);
+    let size = name.strip_prefix(HUGE_PAGES).and_then(|size| Quantity::parse(size).ok());
     let size = size.filter(|size| size.is_positive() && size.is_integer());
     size.is_some_and(|size| amount.value() % size.value() == 0)
 }

@@ -1,7 +1,6 @@
-use super::{
-    super::{Field, quantity::Quantity},
-    resource_name,
-};
+use kubewright_quota::Quantity;
+
+use super::{super::Field, resource_name};
 
 const SCOPES: [&str; 7] = [
     "Terminating",

@@ -1,9 +1,10 @@
 //! Claims of persistent volumes, and the templates of such.
 
+use kubewright_quota::Quantity;
 use kubewright_schema::names;
 use serde_json::json;
 
-use crate::validation::{Field, quantity::Quantity, selector};
+use crate::validation::{Field, selector};
 
 /// Checks the template of a claim that something makes for a pod. Of its metadata only labels and annotations are taken.
 pub(crate) fn validate_template(template: Field<'_>) {

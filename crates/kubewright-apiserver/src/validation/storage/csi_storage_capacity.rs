@@ -1,6 +1,8 @@
+use kubewright_quota::Quantity;
+
 use kubewright_schema::names;
 
-use crate::validation::{Field, core::node_label, quantity::Quantity, selector};
+use crate::validation::{Field, core::node_label, selector};
 
 pub(super) fn validate(object: Field<'_>) {
     selector::validate_label_selector(object.child("nodeTopology"));

@@ -1,8 +1,10 @@
 //! Environment variables and where their values come from.
 
+use kubewright_quota::Quantity;
+
 use kubewright_schema::names;
 
-use crate::validation::{Field, file_path, quantity::Quantity};
+use crate::validation::{Field, file_path};
 
 /// The fields of a pod that a variable may take its value from.
 const FIELD_PATHS: [&str; 9] = [

@@ -1,9 +1,9 @@
 //! The quality of service: what becomes of a pod when a node runs out of something.
 
+use kubewright_quota::Quantity;
 use serde_json::Value;
 
 use super::resources::is_set_for_pod;
-use crate::validation::quantity::Quantity;
 
 /// The class of a pod by what it and its containers ask for and may use.
 pub(crate) fn qos_class(pod: &Value) -> &'static str {
@@ -21,7 +21,7 @@ pub(crate) fn qos_class(pod: &Value) -> &'static str {
 
 fn class(resources: &Value) -> &'static str {
     let amount = |list: &str, name: &str| {
-        resources.get(list).and_then(|list| list.get(name)).map_or_else(Quantity::default, Quantity::of)
+        resources.get(list).and_then(|list| list.get(name)).map_or(Quantity::ZERO, Quantity::of)
     };
     let mut kinds = ["cpu", "memory"].into_iter().map(|name| {
         let (request, limit) = (amount("requests", name), amount("limits", name));

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kubewright_quota::Quantity;
 use kubewright_schema::{FieldError, names};
 use serde_json::Value;
 
 use crate::{
     types::quantity,
-    validation::{Field, core::resource_name, quantity::Quantity},
+    validation::{Field, core::resource_name},
 };
 
 /// Checks the resources of a container. `claims` are the names of the pod's resource claims.
@@ -138,7 +139,7 @@ pub(crate) type Amounts = BTreeMap<String, String>;
 /// Checks that what a pod has as a whole is enough for its containers.
 fn validate_consistency(spec: Field<'_>, resources: Field<'_>) {
     let aggregate = |list| total(spec.value(), list);
-    let is_less = |amount: &str, other: &str| Quantity::parse(amount) < Quantity::parse(other);
+    let is_less = |amount: &str, other: &str| Quantity::parse(amount).ok() < Quantity::parse(other).ok();
     let requests = resources.child("requests");
     for (name, needed) in aggregate("requests") {
         let own = requests.entry(&name);
@@ -197,7 +198,7 @@ pub(crate) fn total(spec: &Value, list: &str) -> Amounts {
 
 /// The larger one of two amounts; the second one if they are the same.
 pub(crate) fn larger(one: &str, other: &str) -> String {
-    if Quantity::parse(one) > Quantity::parse(other) { one.to_owned() } else { other.to_owned() }
+    if Quantity::parse(one).ok() > Quantity::parse(other).ok() { one.to_owned() } else { other.to_owned() }
 }
 
 fn add(sum: &mut Amounts, amounts: Amounts) {
@@ -210,7 +211,8 @@ fn add(sum: &mut Amounts, amounts: Amounts) {
 /// Takes the larger amounts.
 fn raise(most: &mut Amounts, amounts: Amounts) {
     for (name, amount) in amounts {
-        let is_more = most.get(&name).is_none_or(|own| Quantity::parse(own) < Quantity::parse(&amount));
+        let is_more =
+            most.get(&name).is_none_or(|own| Quantity::parse(own).ok() < Quantity::parse(&amount).ok());
         if is_more {
             most.insert(name, amount);
         }

@@ -1,11 +1,13 @@
 //! The volumes of a pod: that each has one source, which is as it must be.
 
+use kubewright_quota::Quantity;
+
 use std::collections::BTreeSet;
 
 use kubewright_schema::names;
 
 use super::{Scope, containers::validate_pull_policy, environment, projected, storage};
-use crate::validation::{Field, core::volume_claim, file_path, quantity::Quantity};
+use crate::validation::{Field, core::volume_claim, file_path};
 
 const FILE_MODES: std::ops::RangeInclusive<i64> = 0..=0o777;
 const FILE_MODE_DETAIL: &str = "must be a number between 0 and 0777 (octal), both inclusive";

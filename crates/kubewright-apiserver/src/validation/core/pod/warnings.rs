@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kubewright_quota::Quantity;
 use kubewright_schema::names;
 use serde_json::Value;
 
@@ -10,7 +11,6 @@ use crate::validation::{
     Field,
     core::{node_label, volume_claim},
     ip,
-    quantity::Quantity,
 };
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
