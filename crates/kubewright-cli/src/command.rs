@@ -17,6 +17,7 @@ use crate::{
         self as ship, BuildInstallerOptions, DeployOptions, InstallOptions, RunOptions, UndeployOptions,
         UninstallOptions,
     },
+    top::DEFAULT_ADDRESS,
 };
 
 /// The operator framework for Rust: one binary from an empty folder to a running operator.
@@ -123,12 +124,47 @@ pub(crate) enum Command {
     /// Build the operator's container image without Docker, push it, pull it.
     #[command(subcommand)]
     Image(ImageCommand),
+
+    /// Show what an operator is doing: its controllers, what runs, what fails and why, its watches.
+    ///
+    /// The operator tells it at its --debug-bind-address, which `dev` and `run` set. For one in a cluster, forward the port:
+    /// kubectl port-forward deployment/NAME 8082. Ends on Ctrl-C.
+    #[command(after_help = TOP_EXAMPLES)]
+    Top(TopOptions),
+
     /// Print the completions of a shell, or write the manual pages.
     #[command(after_help = COMPLETION_EXAMPLES)]
     Completion(CompletionOptions),
 
     /// Print the versions of the command and of what it stands for.
     Version(VersionOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TopOptions {
+    /// Where the operator tells what it is doing: host and port, or the URL of its secure metrics endpoint.
+    #[arg(value_name = "ADDRESS", default_value = DEFAULT_ADDRESS)]
+    pub(crate) address: String,
+
+    /// How often to look.
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = parse_duration)]
+    pub(crate) interval: Duration,
+
+    /// Print it once and end, as without a terminal.
+    #[arg(long)]
+    pub(crate) once: bool,
+
+    /// How to print it. JSON is printed once.
+    #[arg(long, short, value_enum, default_value_t = OutputFormat::Text)]
+    pub(crate) output: OutputFormat,
+
+    /// The bearer token to show to a secure endpoint.
+    #[arg(long, env = "KUBEWRIGHT_TOKEN", value_name = "TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
+
+    /// Take any certificate of a secure endpoint.
+    #[arg(long)]
+    pub(crate) insecure_skip_tls_verify: bool,
 }
 
 #[derive(Debug, Args)]
@@ -351,6 +387,13 @@ Examples:
   kubewright completion zsh > \"${fpath[1]}/_kubewright\"
   kubewright completion fish > ~/.config/fish/completions/kubewright.fish
   kubewright completion --man ~/.local/share/man/man1";
+
+const TOP_EXAMPLES: &str = "\
+Examples:
+  kubewright top
+  kubewright top --once
+  kubewright top 127.0.0.1:8082 --output json
+  kubewright top https://127.0.0.1:8443 --insecure-skip-tls-verify --token \"$(kubectl create token operator)\"";
 
 const CLUSTER_EXAMPLES: &str = "\
 Examples:

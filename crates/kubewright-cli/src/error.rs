@@ -33,6 +33,12 @@ pub(crate) enum Error {
     #[error("cannot use the kubeconfig {}: {reason}", path.display())]
     ReadKubeconfig { path: PathBuf, reason: String },
 
+    #[error(
+        "cannot ask the operator at {address}: {reason}; it answers if it runs with \
+         --debug-bind-address={address}, as `kubewright dev` and `kubewright run` run it"
+    )]
+    Top { address: String, reason: String },
+
     #[error("the cluster's controllers failed: {0}")]
     Controllers(String),
 

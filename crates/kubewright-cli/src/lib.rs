@@ -24,6 +24,7 @@ mod scaffold;
 mod ship;
 mod shutdown;
 mod terminal;
+mod top;
 mod version;
 
 use std::process::ExitCode;
@@ -50,6 +51,7 @@ pub fn main() -> ExitCode {
         Command::Image(command) => on_runtime(verbose, async |shutdown| image::run(command, shutdown).await),
         // It mostly is over before an async runtime and the logs would have started.
         Command::Generate(options) => generate::run(&options),
+        Command::Top(options) => on_runtime(verbose, async |shutdown| top::run(options, shutdown).await),
         Command::Completion(options) => completion::run(&options),
         Command::Version(options) => {
             version::print(options.output);

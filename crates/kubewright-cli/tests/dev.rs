@@ -4,7 +4,9 @@ mod process;
 
 use std::{
     fs,
+    net::TcpListener,
     path::{Path, PathBuf},
+    process::Command,
     time::Duration,
 };
 
@@ -93,12 +95,13 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn dev(project: &Project, arguments: &[&str]) -> Kubewright {
+fn dev(project: &Project, diagnostics: Option<&str>, arguments: &[&str]) -> Kubewright {
     // No probe port: tests run beside each other.
     let all = [&["dev", "."], arguments, &["--", "--health-probe-bind-address=0"]].concat();
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target directory");
     // All that is needed was fetched for the workspace: tests talk to nobody.
-    let environment = [("CARGO_TARGET_DIR", target), ("CARGO_NET_OFFLINE", Path::new("true"))];
+    let mut environment = vec![("CARGO_TARGET_DIR", target), ("CARGO_NET_OFFLINE", Path::new("true"))];
+    environment.extend(diagnostics.map(|address| ("DEBUG_BIND_ADDRESS", Path::new(address))));
     Kubewright::start_with(&all, &project.folder, &environment)
 }
 
@@ -106,7 +109,10 @@ fn dev(project: &Project, arguments: &[&str]) -> Kubewright {
 fn an_operator_is_developed_while_its_objects_stay() {
     let Some(binary) = kubectl() else { return };
     let project = Project::copy("dev");
-    let mut dev = dev(&project, &["--write-kubeconfig", "kubeconfig"]);
+    let socket = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let diagnostics = socket.local_addr().expect("an address").to_string();
+    drop(socket);
+    let mut dev = dev(&project, Some(&diagnostics), &["--write-kubeconfig", "kubeconfig"]);
     let hint = dev.line(BUILD);
     let kubectl = project.kubectl(&binary);
     let sample = "config/samples/cache_v1alpha1_memcached.yaml";
@@ -123,6 +129,11 @@ fn an_operator_is_developed_while_its_objects_stay() {
     let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[0], ["NAME", "SIZE", "AVAILABLE", "AGE"]);
     assert_eq!(lines[1][..3], ["memcached-sample", "2", "True"]);
+
+    // What the operator is doing can be seen.
+    let top = Command::new(env!("CARGO_BIN_EXE_kubewright")).args(["top", &diagnostics, "--once"]).output();
+    let top = String::from_utf8(top.expect("it runs").stdout).expect("text");
+    assert!(top.contains("Memcached.cache.example.com") && top.contains("deployments.apps/v1"), "{top}");
 
     // What others change is healed.
     kubectl.ok(&["scale", "deployment/memcached-sample", "--replicas=5"]);
@@ -172,7 +183,7 @@ fn an_operator_is_developed_while_its_objects_stay() {
 #[test]
 fn once_applies_the_samples_and_ends_when_they_are_reconciled() {
     let project = Project::copy("once");
-    let mut once = dev(&project, &["--once"]);
+    let mut once = dev(&project, None, &["--once"]);
     let status = once.wait();
     assert_eq!(status.code(), Some(0));
 }

@@ -9,7 +9,7 @@
 //! [`Request`] to the [`Reconciler`], which writes through the [`client`]. The [`manager`] owns all of it, with its
 //! [`metrics`], probes ([`health`]) and [`events`], and the [`election`] of the replica that acts.
 //!
-//! [`conditions`], [`finalizers`] and [`owner_references`] are small: what a reconciler does to objects. [`crds`] makes
+//! [`diagnostics`] tells what all of them are doing. [`conditions`], [`finalizers`] and [`owner_references`] are small: what a reconciler does to objects. [`crds`] makes
 //! the definitions of an operator's kinds.
 //!
 //! Clock, randomness and the connection are given to the manager, and timers are tokio's. Under paused time, an
@@ -22,6 +22,7 @@ pub mod client;
 pub mod conditions;
 pub mod controller;
 pub mod crds;
+pub mod diagnostics;
 pub mod election;
 mod error;
 pub mod event;

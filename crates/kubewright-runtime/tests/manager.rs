@@ -1,6 +1,7 @@
 //! The manager: order of start and stop, failures, the probe and metrics servers.
 
 mod manager {
+    pub(crate) mod diagnostics;
     pub(crate) mod secure_metrics;
 }
 
@@ -243,6 +244,11 @@ fn free_port() -> u16 {
 async fn get(port: u16, path: &str) -> (u16, String) {
     let stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.expect("a connection");
     exchange(stream, Request::get(path)).await
+}
+
+async fn get_json(port: u16, path: &str) -> (u16, String) {
+    let stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.expect("a connection");
+    exchange(stream, Request::get(path).header("accept", "application/json")).await
 }
 
 async fn exchange(

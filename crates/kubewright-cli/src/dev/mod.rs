@@ -17,7 +17,7 @@ use crate::{
     local_cluster::LocalCluster,
     project::{self, BuildOptions, Project},
     shutdown::Shutdown,
-    terminal,
+    terminal, top,
 };
 
 /// Runs until `shutdown` (or, with `--once`, until the samples are reconciled), then ends all that it started.
@@ -41,6 +41,7 @@ pub(crate) async fn run(options: DevOptions, shutdown: Shutdown) -> Result<(), E
         project,
         kubeconfig,
         release: options.release,
+        diagnostics: top::address_for_operator(),
         operator_arguments: options.operator_arguments,
     };
     let result = {
@@ -71,6 +72,8 @@ struct Session {
     project: Project,
     kubeconfig: PathBuf,
     release: bool,
+    /// The same for each build, so that `top` goes on over a swap.
+    diagnostics: Option<String>,
     operator_arguments: Vec<String>,
 }
 
@@ -138,7 +141,8 @@ impl Session {
             }
             None => false,
         };
-        *running = Some(Operator::start(&binary, &self.kubeconfig, &self.operator_arguments)?);
+        let diagnostics = self.diagnostics.as_deref();
+        *running = Some(Operator::start(&binary, &self.kubeconfig, diagnostics, &self.operator_arguments)?);
         terminal::status(if swapped { "Swapped" } else { "Running" }, &self.project.package);
         Ok(())
     }
@@ -148,6 +152,9 @@ impl Session {
     }
 
     fn say_what_to_try(&self) {
+        if let Some(address) = &self.diagnostics {
+            terminal::note(format_args!("`{}` shows what the operator is doing", top::command(address)));
+        }
         let kubectl = format!("kubectl --kubeconfig {}", to_type(&self.kubeconfig).display());
         let command = match samples::first_file(&self.project) {
             Some(sample) => format!("{kubectl} apply -f {}", to_type(&sample).display()),

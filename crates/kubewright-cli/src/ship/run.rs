@@ -18,7 +18,7 @@ use crate::{
     kubeconfig::{ClusterChoice, client},
     project::{self, BuildOptions, ProcessGroup, Project},
     shutdown::Shutdown,
-    terminal,
+    terminal, top,
 };
 
 /// How long the operator may take to end before it is killed: longer than its own grace period.
@@ -64,6 +64,10 @@ pub(crate) async fn run(options: RunOptions, shutdown: Shutdown) -> Result<(), E
     command.args(&options.operator_arguments).stdin(Stdio::null());
     if let Some(kubeconfig) = kubeconfig(&options.cluster, &project)? {
         command.env("KUBECONFIG", kubeconfig);
+    }
+    if let Some(address) = top::address_for_operator() {
+        terminal::note(format_args!("`{}` shows what the operator is doing", top::command(&address)));
+        command.env(top::ADDRESS_VARIABLE, address);
     }
     terminal::status("Running", binary.display());
     let mut process = ProcessGroup::spawn(&mut command)

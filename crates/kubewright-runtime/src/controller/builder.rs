@@ -330,15 +330,7 @@ impl<'a> Controller<'a> {
             self.context.metrics.controller(&name),
             self.context.random.fork(),
         );
-        let runnable = ControllerRunnable::new(
-            name,
-            self.config,
-            sources,
-            worker,
-            &self.context.metrics,
-            self.context.random.fork(),
-            self.context.leadership,
-        );
+        let runnable = ControllerRunnable::new(name, self.config, sources, worker, &self.context);
         self.host.add_controller(runnable)
     }
 

@@ -2,7 +2,7 @@ use kubewright_manifests::crd::CrdBuilder;
 use kubewright_world::Random;
 
 use super::{ControllerConfig, ControllerRunnable};
-use crate::{Result, cache::Cache, election::Leadership, metrics::Metrics};
+use crate::{Result, cache::Cache, diagnostics::Diagnostics, election::Leadership, metrics::Metrics};
 
 /// What a controller takes from its manager.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub struct ControllerContext {
     pub config: ControllerConfig,
     /// Whether it may reconcile, if it needs leader election.
     pub leadership: Leadership,
+    /// Where it can be asked what it is doing.
+    pub diagnostics: Diagnostics,
 }
 
 /// Runs controllers: the manager, or a test that needs less.
@@ -45,7 +47,15 @@ impl ControllerContext {
     #[must_use]
     pub fn new(cache: Cache, random: Random, metrics: Metrics) -> Self {
         let leadership = Leadership::without_election();
-        Self { cache, random, metrics, config: ControllerConfig::default(), leadership }
+        let diagnostics = Diagnostics::new();
+        Self { cache, random, metrics, config: ControllerConfig::default(), leadership, diagnostics }
+    }
+
+    /// The same, that can be asked through `diagnostics`.
+    #[must_use]
+    pub fn with_diagnostics(mut self, diagnostics: Diagnostics) -> Self {
+        self.diagnostics = diagnostics;
+        self
     }
 
     /// The same for a process that stands for election.

@@ -6,12 +6,15 @@
 //! * `worker.rs` is one reconciliation: panics caught, time limited, the result turned into what happens to the
 //!   request next. `backtrace.rs` tells where a caught panic came from.
 //!
+//! `report.rs` tells those who ask what a controller is doing.
+//!
 //! A controller asks its surroundings for little: [`ControllerHost`] is what a manager is to it.
 
 mod backtrace;
 mod builder;
 mod config;
 mod host;
+mod report;
 mod runnable;
 mod worker;
 

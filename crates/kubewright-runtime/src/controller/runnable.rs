@@ -1,19 +1,18 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use futures::{FutureExt, future::try_join_all};
-use kubewright_world::Random;
 use tokio::{
     task::JoinSet,
     time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{ControllerConfig, worker::Worker};
+use super::{ControllerConfig, ControllerContext, report, worker::Worker};
 use crate::{
     Error, Request, Result,
     election::Leadership,
     handler::RequestQueue,
-    metrics::{InProgress, Metrics},
+    metrics::InProgress,
     queue::WorkQueue,
     source::{Source, SourceGuard},
 };
@@ -34,21 +33,23 @@ impl ControllerRunnable {
         config: ControllerConfig,
         sources: Vec<Box<dyn Source>>,
         worker: Worker,
-        metrics: &Metrics,
-        random: Random,
-        leadership: Leadership,
+        context: &ControllerContext,
     ) -> Self {
-        let queue_metrics = metrics.work_queue(&name);
-        let queue =
-            WorkQueue::with_metrics(config.rate_limiter.clone(), random, Arc::new(queue_metrics.clone()));
+        let queue_metrics = context.metrics.work_queue(&name);
+        let measured = Arc::new(queue_metrics.clone());
+        let queue = WorkQueue::with_metrics(config.rate_limiter.clone(), context.random.fork(), measured);
         let sampled = queue.downgrade();
         queue_metrics.sample_in_progress(move || {
             let stats = sampled.upgrade()?.stats();
             Some(InProgress { unfinished: stats.unfinished, longest: stats.longest })
         });
         worker.metrics().set_max_concurrent_reconciles(config.max_concurrent_reconciles);
-        let leadership =
-            if config.needs_leader_election { leadership } else { Leadership::without_election() };
+        report::register(&context.diagnostics, &config, &worker, queue.downgrade());
+        let leadership = if config.needs_leader_election {
+            context.leadership.clone()
+        } else {
+            Leadership::without_election()
+        };
         Self { name, config, sources, worker, queue, leadership }
     }
 

@@ -1,4 +1,4 @@
-use std::{any::Any, panic::AssertUnwindSafe, time::Duration};
+use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
 use kube::core::ApiResource;
@@ -9,6 +9,7 @@ use tracing::Instrument;
 use super::backtrace::{self, Traced};
 use crate::{
     Action, Error, Next, Reconciler, Request, Result,
+    diagnostics::LastErrors,
     handler::RequestQueue,
     metrics::{ControllerMetrics, Outcome},
     queue::InFlight,
@@ -16,9 +17,10 @@ use crate::{
 
 /// Reconciles one request at a time, any number of times at once.
 pub(super) struct Worker {
-    controller: String,
-    group: String,
-    kind: String,
+    pub(super) controller: String,
+    pub(super) group: String,
+    pub(super) kind: String,
+    pub(super) errors: Arc<LastErrors>,
     timeout: Option<Duration>,
     reconciler: Box<dyn AnyReconciler>,
     metrics: ControllerMetrics,
@@ -57,7 +59,8 @@ impl Worker {
         random: Random,
     ) -> Self {
         let (group, kind) = (resource.group.clone(), resource.kind.clone());
-        Self { controller, group, kind, timeout, reconciler, metrics, random }
+        let errors = Arc::default();
+        Self { controller, group, kind, errors, timeout, reconciler, metrics, random }
     }
 
     pub(super) fn metrics(&self) -> &ControllerMetrics {
@@ -116,6 +119,10 @@ impl Worker {
 
     fn settle(&self, work: &InFlight<Request>, result: Result<Action>, queue: &RequestQueue) -> Outcome {
         let request = work.key();
+        match &result {
+            Ok(_) => self.errors.succeeded(request),
+            Err(error) => self.errors.failed(request, error),
+        }
         match result {
             Ok(action) => {
                 let priority = action.priority().unwrap_or(work.priority());

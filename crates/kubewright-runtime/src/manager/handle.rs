@@ -18,9 +18,10 @@ use super::{
     GracePeriod, Group, Options, Runnable,
     access::Access,
     connect::{connect, find_cluster, nowhere},
-    http_server::HttpServer,
+    http_server::{HttpServer, Pages},
     lifecycle::Lifecycle,
     options::Mode,
+    reporter::Reporter,
     runnable::BoxedRunnable,
     signals::until_signalled,
 };
@@ -31,6 +32,7 @@ use crate::{
     client::Client,
     controller::{ControllerConfig, ControllerContext, ControllerHost, ControllerRunnable},
     crds::{Crds, CustomKind},
+    diagnostics::{Diagnostics, Report},
     election::{Elector, Leadership},
     events::{Broadcaster, EventType, Recorder},
     health::{CheckResult, HealthChecks},
@@ -77,6 +79,7 @@ struct Inner {
     healthz: HealthChecks,
     readyz: HealthChecks,
     stopping: Arc<AtomicBool>,
+    reporter: Reporter,
     crds: Crds,
     controllers: ControllerConfig,
     /// The names of the controllers, which are label values of their metrics.
@@ -170,6 +173,12 @@ impl Manager {
     #[must_use]
     pub fn leadership(&self) -> &Leadership {
         &self.inner.leadership
+    }
+
+    /// What it and its controllers are doing at this moment. See [`diagnostics`](crate::diagnostics).
+    #[must_use]
+    pub fn report(&self) -> Report {
+        self.inner.reporter.report()
     }
 
     /// The options that it was made with.
@@ -323,6 +332,7 @@ impl ControllerHost for Manager {
         ControllerContext::new(inner.cache.clone(), inner.random.fork(), inner.metrics.clone())
             .with_config(inner.controllers.clone())
             .with_leadership(inner.leadership.clone())
+            .with_diagnostics(inner.reporter.diagnostics.clone())
     }
 
     fn add_controller(&self, controller: ControllerRunnable) -> Result<()> {
@@ -469,6 +479,16 @@ impl ManagerBuilder {
             let cache = cache.clone();
             move || cache.watches().iter().map(watch_check).collect()
         });
+        let reporter = Reporter {
+            name: options.name.clone(),
+            instance: options.instance.clone(),
+            clock: clock.clone(),
+            stopping: stopping.clone(),
+            leadership: leadership.clone(),
+            elected: elector.is_some(),
+            cache: cache.clone(),
+            diagnostics: Diagnostics::new(),
+        };
         if options.mode == Mode::Run {
             let probes = options.health_probe_bind_address.bind("--health-probe-bind-address")?;
             if let Some(listener) = probes {
@@ -481,11 +501,16 @@ impl ManagerBuilder {
                         let certificate = serving_certificate(&options, &metrics)?;
                         let access = Access::new(client.kube().clone());
                         let http2 = options.enable_http2;
-                        HttpServer::secure_metrics(listener, metrics.clone(), access, certificate, http2)?
+                        let pages = Pages { metrics: metrics.clone(), reporter: reporter.clone() };
+                        HttpServer::secure(listener, pages, access, certificate, http2)?
                     }
                     false => HttpServer::metrics(listener, metrics.clone()),
                 };
                 lifecycle.add(BoxedRunnable::new("the metrics server".to_owned(), server))?;
+            }
+            if let Some(listener) = options.debug_bind_address.bind("--debug-bind-address")? {
+                let server = HttpServer::debug(listener, reporter.clone());
+                lifecycle.add(BoxedRunnable::new("the diagnostics server".to_owned(), server))?;
             }
         }
         let inner = Inner {
@@ -499,6 +524,7 @@ impl ManagerBuilder {
             healthz,
             readyz,
             stopping,
+            reporter,
             crds: Crds::default(),
             controllers,
             names: Mutex::default(),

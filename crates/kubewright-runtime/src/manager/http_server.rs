@@ -22,6 +22,7 @@ use tokio_util::{
 
 use super::{
     access::Access,
+    reporter::Reporter,
     runnable::{Group, Runnable},
 };
 use crate::{
@@ -31,7 +32,14 @@ use crate::{
     metrics::{CONTENT_TYPE, Metrics},
 };
 
-/// A small server of text: probes or metrics.
+/// What is served to those who may read it.
+#[derive(Clone)]
+pub(super) struct Pages {
+    pub(super) metrics: Metrics,
+    pub(super) reporter: Reporter,
+}
+
+/// A small server of text: probes, metrics or diagnostics.
 pub(super) struct HttpServer {
     listener: TcpListener,
     routes: Routes,
@@ -80,26 +88,36 @@ impl HttpServer {
         Self { listener, routes: Arc::new(routes), protocol: Protocol::plain(), certificate: None }
     }
 
-    /// `/metrics` by HTTPS, for those whom `access` lets pass.
-    pub(super) fn secure_metrics(
+    /// `/debug`, for everybody.
+    pub(super) fn debug(listener: TcpListener, reporter: Reporter) -> Self {
+        let routes =
+            move |request: Request<()>| std::future::ready(respond_debug(&reporter, &request)).boxed();
+        Self { listener, routes: Arc::new(routes), protocol: Protocol::plain(), certificate: None }
+    }
+
+    /// `/metrics` and `/debug` by HTTPS, each for those whom `access` lets pass.
+    pub(super) fn secure(
         listener: TcpListener,
-        metrics: Metrics,
+        pages: Pages,
         access: Access,
         certificate: ServingCertificate,
         http2: bool,
     ) -> Result<Self> {
         let access = Arc::new(access);
         let routes = move |request: Request<()>| {
-            let (metrics, access) = (metrics.clone(), access.clone());
+            let (pages, access) = (pages.clone(), access.clone());
             async move {
                 let path = request.uri().path();
-                if path == "/metrics"
+                if matches!(path, "/metrics" | "/debug")
                     && let Err((status, reason)) =
                         access.check(request.method(), path, request.headers()).await
                 {
                     return refusal(status, &reason);
                 }
-                respond_metrics(&metrics, &request)
+                match path {
+                    "/debug" => respond_debug(&pages.reporter, &request),
+                    _ => respond_metrics(&pages.metrics, &request),
+                }
             }
             .boxed()
         };
@@ -222,6 +240,26 @@ fn respond_metrics(metrics: &Metrics, request: &Request<()>) -> Response<String>
     let mut response = Response::new(metrics.encode());
     let content_type = header::HeaderValue::from_static(CONTENT_TYPE);
     response.headers_mut().insert(header::CONTENT_TYPE, content_type);
+    response
+}
+
+/// The report as text or, if asked for, as JSON.
+fn respond_debug(reporter: &Reporter, request: &Request<()>) -> Response<String> {
+    if request.uri().path() != "/debug" {
+        return not_found();
+    }
+    let report = reporter.report();
+    let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    let (body, content_type) = if accept.is_some_and(|accept| accept.contains("application/json")) {
+        match serde_json::to_string(&report) {
+            Ok(json) => (json, "application/json"),
+            Err(error) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+        }
+    } else {
+        (report.to_string(), "text/plain; charset=utf-8")
+    };
+    let mut response = Response::new(body);
+    response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(content_type));
     response
 }
 

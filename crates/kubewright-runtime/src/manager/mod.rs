@@ -13,6 +13,7 @@ mod handle;
 mod http_server;
 mod lifecycle;
 mod options;
+mod reporter;
 mod runnable;
 mod signals;
 

@@ -75,6 +75,11 @@ pub struct Options {
     #[arg(long, env = "HEALTH_PROBE_BIND_ADDRESS", value_name = "ADDRESS", default_value = ":8081")]
     pub health_probe_bind_address: BindAddress,
 
+    /// The address of the diagnostics page (`/debug`), for `kubewright top`, as 127.0.0.1:8082. Everybody who reaches it
+    /// may read it. 0 disables it.
+    #[arg(long, env = "DEBUG_BIND_ADDRESS", value_name = "ADDRESS", default_value = "0")]
+    pub debug_bind_address: BindAddress,
+
     /// The kubeconfig to use. Without it: $KUBECONFIG, then the pod's service account, then ~/.kube/config.
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
@@ -195,6 +200,7 @@ impl Default for Options {
             metrics_cert_key: "tls.key".to_owned(),
             enable_http2: false,
             health_probe_bind_address: BindAddress::disabled(),
+            debug_bind_address: BindAddress::disabled(),
             kubeconfig: None,
             namespaces: Vec::new(),
             graceful_shutdown_timeout: GracePeriod::default(),

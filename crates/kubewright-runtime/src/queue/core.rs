@@ -56,6 +56,18 @@ pub struct QueueStats {
     pub longest: Duration,
 }
 
+/// How it stands about a key that has failed. Made by [`QueueCore::failing`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FailingKey<K> {
+    /// The key.
+    pub key: K,
+    /// How often it has failed since it was last forgotten.
+    pub failures: u32,
+    /// How long until it runs again: nothing if it could run now, `None` if it does not wait for a run.
+    pub due: Option<Duration>,
+}
+
 type Slot = usize;
 
 struct Entry<K> {
@@ -273,6 +285,44 @@ impl<K: Clone + Eq + Hash> QueueCore<K> {
             unfinished: self.in_flight.iter().map(held).sum(),
             longest: self.in_flight.iter().map(held).max().unwrap_or_default(),
         }
+    }
+
+    /// How long the key has been ready that has been so longest.
+    #[must_use]
+    pub fn oldest(&self, now: Instant) -> Option<Duration> {
+        // Within a lane by number, which is not by time: a key keeps its time when it changes the lane.
+        let ready = self.lanes.values().flat_map(|lane| lane.queue.iter());
+        let since = ready.filter_map(|&(number, slot)| match self.entries[slot].pending {
+            Pending::Ready { number: current, since, .. } if current == number => Some(since),
+            _ => None,
+        });
+        since.min().map(|since| now.saturating_duration_since(since))
+    }
+
+    /// The keys that workers hold, and for how long.
+    #[must_use]
+    pub fn held(&self, now: Instant) -> Vec<(K, Duration)> {
+        let held = self.in_flight.iter().filter_map(|&slot| {
+            let entry = &self.entries[slot];
+            Some((entry.key.clone(), now.saturating_duration_since(entry.held?.since)))
+        });
+        held.collect()
+    }
+
+    /// The keys that have failed since they were last forgotten, in no order. Looks at every known key.
+    #[must_use]
+    pub fn failing(&self, now: Instant) -> Vec<FailingKey<K>> {
+        // What was released has no failures.
+        let failing = self.entries.iter().filter(|entry| entry.failures > 0);
+        let failing = failing.map(|entry| {
+            let due = match entry.pending {
+                Pending::None => None,
+                Pending::Ready { .. } | Pending::Dirty { .. } => Some(Duration::ZERO),
+                Pending::Waiting { at, .. } => Some(at.saturating_duration_since(now)),
+            };
+            FailingKey { key: entry.key.clone(), failures: entry.failures, due }
+        });
+        failing.collect()
     }
 
     /// Takes no more keys and drops the delayed ones, but still hands out what is ready, including keys that

@@ -15,8 +15,9 @@ mod model;
 mod rate_limiter;
 mod work_queue;
 
+pub(crate) use self::work_queue::WeakWorkQueue;
 pub use self::{
-    core::{QueueCore, QueueStats},
+    core::{FailingKey, QueueCore, QueueStats},
     metrics::{NoQueueMetrics, QueueMetrics},
     rate_limiter::{Backoff, Bucket, RateLimiter},
     work_queue::{InFlight, WorkQueue},

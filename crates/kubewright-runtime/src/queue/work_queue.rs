@@ -12,7 +12,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{Priority, QueueCore, QueueMetrics, QueueStats, RateLimiter};
+use super::{FailingKey, Priority, QueueCore, QueueMetrics, QueueStats, RateLimiter};
 
 /// A [`QueueCore`] that tasks share: adding never waits, taking waits for a key. Clones are the same queue.
 ///
@@ -176,6 +176,24 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
         self.lock().stats(Instant::now())
     }
 
+    /// How long the key has been ready that has been so longest.
+    #[must_use]
+    pub fn oldest(&self) -> Option<Duration> {
+        self.lock().oldest(Instant::now())
+    }
+
+    /// The keys that workers hold, and for how long.
+    #[must_use]
+    pub fn held(&self) -> Vec<(K, Duration)> {
+        self.lock().held(Instant::now())
+    }
+
+    /// The keys that have failed since they were last forgotten. See [`QueueCore::failing`].
+    #[must_use]
+    pub fn failing(&self) -> Vec<FailingKey<K>> {
+        self.lock().failing(Instant::now())
+    }
+
     /// A handle that does not keep the queue in memory.
     pub(crate) fn downgrade(&self) -> WeakWorkQueue<K> {
         WeakWorkQueue { shared: Arc::downgrade(&self.shared) }
@@ -314,6 +332,27 @@ mod tests {
         drop(one);
         assert_eq!(end.await.expect("no panic"), (Some("one"), true));
         queue.drained().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_tells_what_is_ready_held_and_failing() {
+        let queue = queue();
+        assert_eq!((queue.oldest(), queue.held(), queue.failing()), (None, vec![], vec![]));
+        queue.add("one", NORMAL_PRIORITY);
+        queue.add("two", LOW_PRIORITY);
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let one = queue.get().await.expect("a key");
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        assert_eq!(queue.held(), [("one", Duration::from_secs(3))]);
+        assert_eq!(queue.oldest(), Some(Duration::from_secs(5)), "that of two");
+
+        queue.add_rate_limited("one", NORMAL_PRIORITY);
+        drop(one);
+        let failing = queue.failing();
+        assert_eq!((failing.len(), failing[0].key, failing[0].failures), (1, "one", 1));
+        assert!(failing[0].due.is_some_and(|due| !due.is_zero() && due < Duration::from_secs(1)));
+        queue.forget(&"one");
+        assert_eq!(queue.failing(), []);
     }
 
     #[tokio::test(start_paused = true)]

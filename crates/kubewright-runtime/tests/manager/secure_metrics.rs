@@ -180,6 +180,11 @@ async fn metrics_are_for_those_who_may_get_them() {
         assert_eq!(code, 200);
         assert!(body.contains("\nkubewright_events_dropped_total 0\n"), "{body}");
     }
+    let (code, body, ..) = operator.get("/debug", Some(&prometheus)).await;
+    assert_eq!(
+        (code, &*body),
+        (403, "Authorization denied for user system:serviceaccount:default:prometheus\n")
+    );
     assert_eq!(operator.get("/", Some(&prometheus)).await.0, 404);
     operator.end().await;
 }

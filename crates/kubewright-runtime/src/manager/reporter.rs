@@ -1,0 +1,44 @@
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use kubewright_world::Clock;
+
+use crate::{
+    cache::Cache,
+    diagnostics::{Diagnostics, LeadershipReport, Report, WatchReport},
+    election::{FencingToken, Leadership},
+};
+
+/// Makes the reports of a manager, without keeping the manager in memory.
+#[derive(Clone)]
+pub(super) struct Reporter {
+    pub(super) name: String,
+    pub(super) instance: String,
+    pub(super) clock: Clock,
+    pub(super) stopping: Arc<AtomicBool>,
+    pub(super) leadership: Leadership,
+    /// Whether the process stands for election.
+    pub(super) elected: bool,
+    pub(super) cache: Cache,
+    pub(super) diagnostics: Diagnostics,
+}
+
+impl Reporter {
+    pub(super) fn report(&self) -> Report {
+        Report {
+            name: self.name.clone(),
+            instance: self.instance.clone(),
+            at: self.clock.now(),
+            stopping: self.stopping.load(Ordering::Relaxed),
+            leadership: LeadershipReport {
+                elected: self.elected,
+                is_leader: self.leadership.is_leader(),
+                term: self.leadership.fencing_token().map(FencingToken::transitions),
+            },
+            controllers: self.diagnostics.controllers(),
+            watches: self.cache.watches().into_iter().map(WatchReport::from).collect(),
+        }
+    }
+}
