@@ -3,6 +3,7 @@
 mod manager {
     pub(crate) mod diagnostics;
     pub(crate) mod secure_metrics;
+    pub(crate) mod traces;
 }
 
 use std::{

@@ -6,6 +6,7 @@ use http_body_util::BodyExt;
 use kube::core::Status;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tracing::Instrument;
 
 use super::{ClientError, Operation};
 
@@ -65,7 +66,8 @@ impl Call {
             let body = body.collect().await.map_err(|error| self.failed(error))?.to_bytes();
             Ok::<_, ClientError>((head, body))
         };
-        let Ok(answer) = tokio::time::timeout(timeout, answer).await else {
+        let answer = tokio::time::timeout(timeout, answer).instrument(self.span());
+        let Ok(answer) = answer.await else {
             return Err(ClientError::Timeout { operation: Box::new(self.operation.clone()), timeout });
         };
         let (head, body) = answer?;
@@ -75,6 +77,23 @@ impl Call {
         }
         let status = Box::new(read_status(head.status, &body));
         Err(ClientError::Api { operation: Box::new(self.operation.clone()), status })
+    }
+
+    /// One step of a reconciliation's trace. At the level of debug, so that the lines of a log do not carry it.
+    fn span(&self) -> tracing::Span {
+        let Operation { verb, group, resource, subresource, namespace, name } = &self.operation;
+        let subresource = subresource.as_deref();
+        tracing::debug_span!(
+            "request",
+            otel.name = format!("{verb} {resource}"),
+            otel.kind = "client",
+            verb,
+            group,
+            resource,
+            subresource,
+            requestNamespace = namespace.as_deref(),
+            requestName = name.as_deref(),
+        )
     }
 
     fn request(&self) -> Result<http::Request<kube::client::Body>, ClientError> {

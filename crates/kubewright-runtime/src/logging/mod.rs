@@ -3,6 +3,15 @@
 //! The runtime logs through `tracing`, and so does an operator. A subscriber belongs to the process, so no
 //! library part installs one: [`init`] does, called by [`Manager::new`](crate::manager::Manager::new), and it
 //! yields to a subscriber that is there already.
+//!
+//! A reconciliation is a span, and each of its requests to the API server is one below it, at the level of debug. An operator
+//! that sends traces to OpenTelemetry puts its own subscriber in place before it makes the manager:
+//!
+//! ```text
+//! let traces = tracing_opentelemetry::layer().with_tracer(provider.tracer("memcached-operator"));
+//! tracing_subscriber::registry().with(tracing_subscriber::fmt::layer()).with(traces).init();
+//! let manager = Manager::new(Options::parse()).await?;
+//! ```
 
 mod json;
 
