@@ -1,4 +1,7 @@
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
@@ -13,7 +16,7 @@ enum Source {
     /// The machine's clock.
     System,
     /// Starts at `epoch` and advances as tokio's clock does, so it stands still while time is paused.
-    Virtual { epoch: Timestamp, started: Instant },
+    Virtual { epoch: Mutex<Timestamp>, started: Instant },
 }
 
 impl Clock {
@@ -29,16 +32,27 @@ impl Clock {
     /// of a run a function of its inputs.
     #[must_use]
     pub fn starting_at(epoch: Timestamp) -> Self {
-        Self { source: Arc::new(Source::Virtual { epoch, started: Instant::now() }) }
+        Self { source: Arc::new(Source::Virtual { epoch: Mutex::new(epoch), started: Instant::now() }) }
+    }
+
+    /// Moves a virtual clock by `offset`, as an administrator or a time server moves a machine's: it may go back. Clones
+    /// follow, timers do not notice. The machine's own clock is left alone.
+    pub fn shift(&self, offset: SignedDuration) {
+        if let Source::Virtual { epoch, .. } = &*self.source {
+            let mut epoch = epoch.lock().unwrap_or_else(PoisonError::into_inner);
+            let end = if offset.is_negative() { Timestamp::MIN } else { Timestamp::MAX };
+            *epoch = epoch.saturating_add(offset).unwrap_or(end);
+        }
     }
 
     /// The current time, in full resolution. Kubernetes' `Time` keeps seconds, `MicroTime` microseconds:
     /// the writer of the field rounds.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        match *self.source {
+        match &*self.source {
             Source::System => Timestamp::now(),
             Source::Virtual { epoch, started } => {
+                let epoch = *epoch.lock().unwrap_or_else(PoisonError::into_inner);
                 // Saturates at the end of the representable time rather than panic in a year-long simulation.
                 let elapsed = SignedDuration::try_from(started.elapsed()).unwrap_or(SignedDuration::MAX);
                 epoch.saturating_add(elapsed).unwrap_or(Timestamp::MAX)
@@ -55,7 +69,7 @@ impl Default for Clock {
 
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match *self.source {
+        let kind = match &*self.source {
             Source::System => "system",
             Source::Virtual { .. } => "virtual",
         };
@@ -76,5 +90,7 @@ mod tests {
         assert_eq!(clock.now(), epoch);
         tokio::time::advance(Duration::from_secs(90)).await;
         assert_eq!(clock.clone().now().to_string(), "2030-01-01T00:01:30Z");
+        clock.clone().shift(SignedDuration::from_hours(-2));
+        assert_eq!(clock.now().to_string(), "2029-12-31T22:01:30Z");
     }
 }
