@@ -58,6 +58,16 @@ pub enum Error {
         reason: String,
     },
 
+    /// The lease of this replica was lost, by which it takes [its part of the work](crate::sharding). Its work has been
+    /// stopped; let the process end and join anew, as it does when `main` returns the error and the kubelet restarts it.
+    #[error("the part of the work is lost: the lease {lease}: {reason}")]
+    ShardLost {
+        /// The lease, as `namespace/name`.
+        lease: String,
+        /// How it came.
+        reason: String,
+    },
+
     /// Something of the manager ended with an error, which ends the manager.
     #[error("{name} failed: {source}")]
     Runnable {

@@ -7,7 +7,8 @@
 //! An object's way through it is the order in which to read the folders: a watch fills the [`cache`], its events
 //! pass the [`predicate`]s and [`handler`]s of a [`controller`] into the work [`queue`], a worker hands the
 //! [`Request`] to the [`Reconciler`], which writes through the [`client`]. The [`manager`] owns all of it, with its
-//! [`metrics`], probes ([`health`]) and [`events`], and the [`election`] of the replica that acts.
+//! [`metrics`], probes ([`health`]) and [`events`], and the [`election`] of the replica that acts, or the [`sharding`] of the
+//! work between replicas.
 //!
 //! [`diagnostics`] tells what all of them are doing. [`conditions`], [`finalizers`] and [`owner_references`] are small: what a reconciler does to objects. [`crds`] makes
 //! the definitions of an operator's kinds.
@@ -40,6 +41,7 @@ mod reconciler;
 mod request;
 #[cfg(test)]
 mod scripted;
+pub mod sharding;
 pub mod source;
 
 pub use action::{Action, Next};

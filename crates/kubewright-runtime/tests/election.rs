@@ -1,8 +1,11 @@
 //! Leader election between managers on one embedded server, under paused time.
 
 mod election {
+    mod graceful_stop;
     pub(crate) mod replica;
-    pub(crate) mod schedules;
+    pub(crate) mod scene;
+    mod schedules;
+    mod shards;
 }
 
 use std::{

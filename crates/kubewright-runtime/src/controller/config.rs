@@ -19,7 +19,8 @@ pub struct ControllerConfig {
     /// How long running reconciliations may take after the controller is told to stop. The default is 30 s.
     pub drain_timeout: Duration,
     /// Whether the controller reconciles on the leader alone; on the others it stands by with a filled queue. The
-    /// default is true.
+    /// default is true. If the [work is split](crate::sharding), it reconciles in every replica what is that one's; without this, in
+    /// every replica everything.
     pub needs_leader_election: bool,
     /// How long a failed request waits. The default is 5 ms, doubling up to 1000 s.
     pub rate_limiter: RateLimiter,

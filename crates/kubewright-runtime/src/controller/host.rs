@@ -2,7 +2,10 @@ use kubewright_manifests::crd::CrdBuilder;
 use kubewright_world::Random;
 
 use super::{ControllerConfig, ControllerRunnable};
-use crate::{Result, cache::Cache, diagnostics::Diagnostics, election::Leadership, metrics::Metrics};
+use crate::{
+    Result, cache::Cache, diagnostics::Diagnostics, election::Leadership, metrics::Metrics,
+    sharding::Ownership,
+};
 
 /// What a controller takes from its manager.
 #[derive(Clone, Debug)]
@@ -18,6 +21,8 @@ pub struct ControllerContext {
     pub config: ControllerConfig,
     /// Whether it may reconcile, if it needs leader election.
     pub leadership: Leadership,
+    /// Which requests it may reconcile, if it needs leader election.
+    pub ownership: Ownership,
     /// Where it can be asked what it is doing.
     pub diagnostics: Diagnostics,
 }
@@ -47,8 +52,9 @@ impl ControllerContext {
     #[must_use]
     pub fn new(cache: Cache, random: Random, metrics: Metrics) -> Self {
         let leadership = Leadership::without_election();
-        let diagnostics = Diagnostics::new();
-        Self { cache, random, metrics, config: ControllerConfig::default(), leadership, diagnostics }
+        let (ownership, diagnostics) = (Ownership::whole(), Diagnostics::new());
+        let config = ControllerConfig::default();
+        Self { cache, random, metrics, config, leadership, ownership, diagnostics }
     }
 
     /// The same, that can be asked through `diagnostics`.
@@ -62,6 +68,13 @@ impl ControllerContext {
     #[must_use]
     pub fn with_leadership(mut self, leadership: Leadership) -> Self {
         self.leadership = leadership;
+        self
+    }
+
+    /// The same for a process that has a part of the work.
+    #[must_use]
+    pub fn with_ownership(mut self, ownership: Ownership) -> Self {
+        self.ownership = ownership;
         self
     }
 

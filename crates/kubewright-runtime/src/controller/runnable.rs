@@ -1,4 +1,8 @@
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
 
 use futures::{FutureExt, future::try_join_all};
 use tokio::{
@@ -13,7 +17,8 @@ use crate::{
     election::Leadership,
     handler::RequestQueue,
     metrics::InProgress,
-    queue::WorkQueue,
+    queue::{NORMAL_PRIORITY, WorkQueue},
+    sharding::Ownership,
     source::{Source, SourceGuard},
 };
 
@@ -25,6 +30,7 @@ pub struct ControllerRunnable {
     worker: Worker,
     queue: RequestQueue,
     leadership: Leadership,
+    ownership: Ownership,
 }
 
 impl ControllerRunnable {
@@ -45,12 +51,11 @@ impl ControllerRunnable {
         });
         worker.metrics().set_max_concurrent_reconciles(config.max_concurrent_reconciles);
         report::register(&context.diagnostics, &config, &worker, queue.downgrade());
-        let leadership = if config.needs_leader_election {
-            context.leadership.clone()
-        } else {
-            Leadership::without_election()
+        let (leadership, ownership) = match config.needs_leader_election {
+            true => (context.leadership.clone(), context.ownership.clone()),
+            false => (Leadership::without_election(), Ownership::whole()),
         };
-        Self { name, config, sources, worker, queue, leadership }
+        Self { name, config, sources, worker, queue, leadership, ownership }
     }
 
     /// The name in logs and metrics.
@@ -78,12 +83,12 @@ impl ControllerRunnable {
     /// The error of a source that does not become ready, as a cache that does not sync in time, or
     /// [`Error::GracePeriod`] if a reconciliation did not end in time after the stop.
     pub async fn run(self, stop: CancellationToken) -> Result<()> {
-        let Self { name, config, sources, worker, queue, leadership } = self;
+        let Self { name, config, sources, worker, queue, leadership, ownership } = self;
         tracing::info!(controller = name, "Starting Controller");
         let timeout = config.cache_sync_timeout;
         let starts = sources.into_iter().map(|source| source.start(queue.clone(), timeout));
         // Held until the end of the run: they keep the sources going.
-        let guards: Vec<SourceGuard> = tokio::select! {
+        let mut guards: Vec<SourceGuard> = tokio::select! {
             biased;
             () = stop.cancelled() => return Ok(()),
             guards = try_join_all(starts) => guards?,
@@ -95,8 +100,9 @@ impl ControllerRunnable {
         }
         tracing::info!(controller = name, workers = config.max_concurrent_reconciles, "Starting workers");
         let (worker, tasks, keys) = (Arc::new(worker), JoinSet::new(), BTreeMap::new());
-        let mut running = Running { worker, queue, leadership, tasks, keys };
-        running.until(&stop, config.max_concurrent_reconciles).await;
+        let others = BTreeSet::new();
+        let mut running = Running { worker, queue, leadership, ownership, others, tasks, keys };
+        running.until(&stop, config.max_concurrent_reconciles, &mut guards).await;
         drop(guards);
         tracing::info!(controller = name, "Shutdown signal received, waiting for all workers to finish");
         running.drain(&config).await?;
@@ -119,23 +125,40 @@ struct Running {
     worker: Arc<Worker>,
     queue: RequestQueue,
     leadership: Leadership,
+    ownership: Ownership,
+    /// The requests that came and are not this replica's.
+    others: BTreeSet<Request>,
     tasks: JoinSet<()>,
     keys: BTreeMap<tokio::task::Id, Request>,
 }
 
 impl Running {
     /// Starts a reconciliation for each request while fewer than `limit` run.
-    async fn until(&mut self, stop: &CancellationToken, limit: usize) {
+    async fn until(&mut self, stop: &CancellationToken, limit: usize, sources: &mut [SourceGuard]) {
+        let mut seen = 0;
         loop {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
                 Some(ended) = self.tasks.join_next_with_id() => self.ended(&ended),
+                changes = self.ownership.gained(seen) => {
+                    seen = changes;
+                    // The replica that had a request may have left it undone.
+                    sources.iter().for_each(SourceGuard::replay);
+                    for request in std::mem::take(&mut self.others) {
+                        self.queue.add(request, NORMAL_PRIORITY);
+                    }
+                }
                 work = self.queue.get(), if self.tasks.len() < limit => {
                     let Some(work) = work else { return };
+                    let Some(turn) = self.ownership.begin(work.key()) else {
+                        self.queue.forget(work.key());
+                        self.others.insert(work.key().clone());
+                        continue;
+                    };
                     let (worker, queue) = (self.worker.clone(), self.queue.clone());
                     let request = work.key().clone();
-                    let reconciliation = async move { worker.process(work, &queue).await };
+                    let reconciliation = turn.run(async move { worker.process(work, &queue).await });
                     let task = self.tasks.spawn(self.leadership.while_leading(reconciliation).map(drop));
                     self.keys.insert(task.id(), request);
                 }

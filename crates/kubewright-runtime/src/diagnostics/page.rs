@@ -54,6 +54,11 @@ impl fmt::Display for Report {
 
 impl fmt::Display for LeadershipReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.shards {
+            Some(shards) if shards.epoch == 0 => f.write_str("waits for its part of the work, ")?,
+            Some(shards) => write!(f, "one of {} by table {}, ", shards.members, shards.epoch)?,
+            None => {}
+        }
         match (self.elected, self.is_leader, self.term) {
             (false, ..) => f.write_str("acts, without leader election"),
             (true, true, Some(term)) => write!(f, "leads, term {term}"),
@@ -160,7 +165,7 @@ mod tests {
             instance: "pod-1".into(),
             at,
             stopping: false,
-            leadership: LeadershipReport { elected: true, is_leader: true, term: Some(3) },
+            leadership: LeadershipReport { elected: true, is_leader: true, term: Some(3), shards: None },
             controllers: vec![ControllerReport {
                 name: "memcached".into(),
                 group: "cache.example.com".into(),

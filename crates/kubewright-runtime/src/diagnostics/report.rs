@@ -43,6 +43,20 @@ pub struct LeadershipReport {
     /// The number of its term.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub term: Option<u32>,
+    /// How its work is shared, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shards: Option<ShardsReport>,
+}
+
+/// How the work is split over the replicas, by the table by which this process acts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct ShardsReport {
+    /// The number of the table; 0 as long as the process has no part.
+    pub epoch: u32,
+    /// How many replicas share the work.
+    pub members: usize,
 }
 
 /// What a controller is doing.

@@ -33,7 +33,7 @@ pub(crate) struct Elector {
     health: Arc<Mutex<CheckResult>>,
 }
 
-/// A running [`Elector`]. Dropping it ends the term without giving up the lease.
+/// Something that holds a lease while it runs. Dropping it ends the term without giving up the lease.
 pub(crate) struct Running {
     stop: CancellationToken,
     task: AbortOnDropHandle<()>,
@@ -76,20 +76,13 @@ impl Elector {
 
     /// Stands for election. `lost` is called if the election was won and the lease is lost.
     pub(crate) fn start(self, lost: impl FnOnce(Error) + Send + 'static) -> Running {
-        let stop = CancellationToken::new();
-        let stopped = stop.clone();
-        let task = tokio::spawn(async move {
-            if let Err(error) = self.run(&stopped).await {
-                lost(error);
-            }
-        });
-        Running { stop, task: AbortOnDropHandle::new(task) }
+        Running::start(lost, |stop| self.run(stop))
     }
 
-    async fn run(mut self, stop: &CancellationToken) -> Result<()> {
+    async fn run(mut self, stop: CancellationToken) -> Result<()> {
         let lock = self.lock_name();
         tracing::info!(lock, "Attempting to acquire leader lease...");
-        let Some(until) = self.campaign(stop).await else {
+        let Some(until) = self.campaign(&stop).await else {
             // A request may have been cut off whose answer would have been the lease.
             self.release().await;
             return Ok(());
@@ -100,7 +93,7 @@ impl Elector {
         tracing::info!(lock, "Successfully acquired lease");
         self.metrics.set_leader(true);
         self.record("BecomeLeader", "became leader");
-        let ended = self.lead(until, stop).await;
+        let ended = self.lead(until, &stop).await;
         self.leadership.end();
         self.metrics.set_leader(false);
         self.record("StopLeading", "stopped leading");
@@ -267,10 +260,28 @@ impl fmt::Debug for Elector {
 // === impl Running ===
 
 impl Running {
+    /// Runs it. `lost` is called with its error.
+    pub(crate) fn start<F>(
+        lost: impl FnOnce(Error) + Send + 'static,
+        run: impl FnOnce(CancellationToken) -> F,
+    ) -> Self
+    where
+        F: Future<Output = Result<()>> + Send + 'static,
+    {
+        let stop = CancellationToken::new();
+        let run = run(stop.clone());
+        let task = tokio::spawn(async move {
+            if let Err(error) = run.await {
+                lost(error);
+            }
+        });
+        Self { stop, task: AbortOnDropHandle::new(task) }
+    }
+
     /// Ends the term and gives up the lease. Call it when the leader work has ended.
     pub(crate) async fn resign(self) {
         self.stop.cancel();
-        // The elector does not panic; if it did, the lease ends by itself.
+        // What runs does not panic; if it did, the lease ends by itself.
         let _ = self.task.await;
     }
 }

@@ -164,7 +164,7 @@ impl Leadership {
     }
 
     /// Begins the term, which lasts until `until` unless it is extended. Whether there still is time.
-    pub(super) fn begin(&self, until: Instant, token: FencingToken) -> bool {
+    pub(crate) fn begin(&self, until: Instant, token: FencingToken) -> bool {
         // The first and only token: a leadership has one elector, which begins one term.
         let _ = self.state.token.set(token);
         let begun =
@@ -177,7 +177,7 @@ impl Leadership {
     }
 
     /// Extends the term. `false` means that it is over: an end is final, because somebody may have seen it.
-    pub(super) fn extend(&self, until: Instant) -> bool {
+    pub(crate) fn extend(&self, until: Instant) -> bool {
         if self.is_over() {
             return false;
         }
@@ -187,7 +187,7 @@ impl Leadership {
     }
 
     /// Ends the term.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.state.until.store(ENDED, Ordering::Release);
         self.state.ended.cancel();
     }
@@ -230,6 +230,11 @@ const ANNOTATION: &str = "kubewright.dev/fencing-token";
 impl FencingToken {
     pub(super) fn new(transitions: i32) -> Self {
         Self(u32::try_from(transitions).unwrap_or_default())
+    }
+
+    /// That of a table of the [sharding](crate::sharding).
+    pub(crate) fn of_epoch(epoch: u32) -> Self {
+        Self(epoch)
     }
 
     /// The `spec.leaseTransitions` of the lease.

@@ -1,3 +1,5 @@
+use std::{collections::BTreeMap, time::Duration};
+
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::{
     api::coordination::v1::{Lease, LeaseSpec},
@@ -5,7 +7,6 @@ use k8s_openapi::{
 };
 use kube::core::ObjectMeta;
 use kubewright_world::Clock;
-use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{FencingToken, Settings};
@@ -15,12 +16,15 @@ use crate::{
 };
 
 /// One candidate's view of the lease, and what it writes into it. Every write names the version that it replaces.
-pub(super) struct LeaseLock {
+pub(crate) struct LeaseLock {
     client: Client,
     clock: Clock,
     key: Request,
     identity: String,
     lease_duration: Duration,
+    /// Labels and annotations that every write sets.
+    labels: BTreeMap<String, String>,
+    annotations: BTreeMap<String, String>,
     observed: Option<Observed>,
 }
 
@@ -33,7 +37,7 @@ struct Observed {
 
 /// What came of an attempt to get or to keep the lease.
 #[derive(Debug, PartialEq)]
-pub(super) enum Attempt {
+pub(crate) enum Attempt {
     /// It is this process's, by a request that was sent at this time.
     Held(Instant),
     /// It is not, and will not be before this time.
@@ -47,15 +51,28 @@ pub(super) enum Attempt {
 // === impl LeaseLock ===
 
 impl LeaseLock {
-    pub(super) fn new(client: Client, clock: Clock, settings: &Settings) -> Self {
+    pub(crate) fn new(client: Client, clock: Clock, settings: &Settings) -> Self {
         Self {
             client,
             clock,
             key: Request::namespaced(&settings.namespace, &settings.name),
             identity: settings.identity.clone(),
             lease_duration: settings.lease_duration,
+            labels: BTreeMap::new(),
+            annotations: BTreeMap::new(),
             observed: None,
         }
+    }
+
+    /// The same for a lease with these labels.
+    pub(crate) fn with_labels(mut self, labels: BTreeMap<String, String>) -> Self {
+        self.labels = labels;
+        self
+    }
+
+    /// Sets an annotation in the renewals from now on.
+    pub(crate) fn annotate(&mut self, name: &str, value: String) {
+        self.annotations.insert(name.to_owned(), value);
     }
 
     /// The lease as it was last seen.
@@ -69,7 +86,7 @@ impl LeaseLock {
     }
 
     /// Takes the lease if it is free or was not renewed for its duration.
-    pub(super) async fn acquire(&mut self) -> Result<Attempt> {
+    pub(crate) async fn acquire(&mut self) -> Result<Attempt> {
         let Some(fetched) = self.client.live().get::<Lease>(&self.key).await? else {
             // A lease that was deleted: its holder still acts.
             if let Some(refused) = self.refused() {
@@ -91,7 +108,7 @@ impl LeaseLock {
     }
 
     /// Renews the lease that this process holds. If somebody else has it, or it is free, the term is over.
-    pub(super) async fn renew(&mut self) -> Result<Attempt> {
+    pub(crate) async fn renew(&mut self) -> Result<Attempt> {
         let held = self.lease().cloned().unwrap_or_default();
         match self.update(held).await? {
             Attempt::Refused { .. } => {}
@@ -112,7 +129,7 @@ impl LeaseLock {
     }
 
     /// Gives the lease up, if the lease that is there now is this process's. Whether it was.
-    pub(super) async fn release(&mut self) -> Result<bool> {
+    pub(crate) async fn release(&mut self) -> Result<bool> {
         loop {
             let Some(mut lease) = self.client.live().get::<Lease>(&self.key).await? else { return Ok(false) };
             if holder(&lease) != self.identity {
@@ -189,6 +206,14 @@ impl LeaseLock {
             now = MicroTime(now.0.saturating_add(SignedDuration::from_micros(1)).unwrap_or(now.0));
         }
         spec.renew_time = Some(now);
+        let metadata = &mut lease.metadata;
+        for (all, ours) in
+            [(&mut metadata.labels, &self.labels), (&mut metadata.annotations, &self.annotations)]
+        {
+            if !ours.is_empty() {
+                all.get_or_insert_default().extend(ours.clone());
+            }
+        }
         spec.holder_identity = Some(self.identity.clone());
         spec.lease_duration_seconds = i32::try_from(self.lease_duration.as_secs()).ok();
         lease

@@ -17,6 +17,12 @@
 //! 4. The lease is given up after the leader work has ended, and only if the lease that was just read names this
 //!    process.
 //!
+//! How long nobody leads: a leader that ends in an orderly way is followed at the next attempt of a candidate, which comes
+//! 2.2 retry periods (4.4 s) later at the latest. After one that dies, is cut off or stands still it takes at most the lease duration and
+//! those 2.2 retry periods (19.4 s) from its last renewal: up to 4.4 s until every candidate has seen that renewal, and
+//! 15 s from then on. client-go's candidates may sleep through the end of the lease, for another 4.4 s; ours wake at it. A leader that
+//! is cut off from answers alone renews once more after that, which adds a retry period.
+//!
 //! What is left is a request that was on its way to the API server when the term ended, and work that does not come
 //! to an await point between the renew deadline and the end of the lease. A write that must not come late carries
 //! the fencing token.
@@ -26,7 +32,8 @@ mod leadership;
 mod lease;
 mod options;
 
-pub(crate) use elector::Elector;
+pub(crate) use elector::{Elector, Running};
 pub use leadership::{FencingToken, Leadership};
+pub(crate) use lease::{Attempt, LeaseLock};
 pub use options::LeaderElectionOptions;
-pub(crate) use options::Settings;
+pub(crate) use options::{Settings, lease_name};

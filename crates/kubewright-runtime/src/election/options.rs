@@ -142,7 +142,7 @@ impl Default for LeaderElectionOptions {
 }
 
 /// The name of an executable as the name of an object: `my_operator` becomes `my-operator`.
-fn lease_name(operator: &str) -> String {
+pub(crate) fn lease_name(operator: &str) -> String {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.');
     let letters = operator.chars().map(|letter| if fits(letter) { letter.to_ascii_lowercase() } else { '-' });
     letters.collect::<String>().trim_matches(['-', '.']).to_owned()

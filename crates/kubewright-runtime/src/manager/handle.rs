@@ -33,11 +33,12 @@ use crate::{
     controller::{ControllerConfig, ControllerContext, ControllerHost, ControllerRunnable},
     crds::{Crds, CustomKind},
     diagnostics::{Diagnostics, Report},
-    election::{Elector, Leadership},
+    election::{Elector, Leadership, lease_name},
     events::{Broadcaster, EventType, Recorder},
     health::{CheckResult, HealthChecks},
     logging,
     metrics::Metrics,
+    sharding::{Member, Ownership, ShardBy},
 };
 
 /// The controller that the cache's own events name.
@@ -88,6 +89,11 @@ struct Inner {
     leadership: Leadership,
     /// Until it is started; `None` without leader election.
     elector: Mutex<Option<Elector>>,
+    ownership: Ownership,
+    /// The term of the controllers: that of the leader, or of a replica that shares the work.
+    term: Leadership,
+    /// Until it is started; `None` if the work is not split.
+    member: Mutex<Option<Member>>,
     failures: Mutex<Option<mpsc::UnboundedReceiver<Error>>>,
 }
 
@@ -175,6 +181,12 @@ impl Manager {
         &self.inner.leadership
     }
 
+    /// Which requests are this replica's: all, unless the [work is split](crate::sharding).
+    #[must_use]
+    pub fn ownership(&self) -> &Ownership {
+        &self.inner.ownership
+    }
+
     /// What it and its controllers are doing at this moment. See [`diagnostics`](crate::diagnostics).
     #[must_use]
     pub fn report(&self) -> Report {
@@ -246,6 +258,9 @@ impl Manager {
     /// belongs to the [elected](Group::Elected) runs, once this process is the leader. When the lease is lost, their work
     /// is cut off before another replica may begin, and this returns [`Error::LeaderElectionLost`].
     ///
+    /// If the [work is split](crate::sharding), controllers reconcile in every replica, each what is its own, and need not be
+    /// elected. When the lease of the replica is lost, this returns [`Error::ShardLost`].
+    ///
     /// At the end, within the [grace period](Options::graceful_shutdown_timeout): readiness fails, no new
     /// reconciliation begins and running ones end, then the watches end, then webhooks and servers, the lease is given
     /// up, and the last events are written.
@@ -296,6 +311,13 @@ impl Manager {
         if election.is_none() {
             inner.lifecycle.start(Group::Elected);
         }
+        let member = inner.member.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let membership = member.map(|member| {
+            let failures = inner.lifecycle.failures();
+            member.start(move |lost| {
+                let _ = failures.send(lost);
+            })
+        });
         tracing::info!(name = inner.options.name, "started");
 
         let failure = tokio::select! {
@@ -309,9 +331,9 @@ impl Manager {
         }
         inner.stopping.store(true, Ordering::Relaxed);
         let finish = async {
-            // The lease goes when the leader work has ended, and not at all if that could not be seen.
-            if let Some(election) = election {
-                election.resign().await;
+            // The leases go when the work has ended, and not at all if that could not be seen.
+            for lease in membership.into_iter().chain(election) {
+                lease.resign().await;
             }
             events.finish().await;
         };
@@ -331,7 +353,8 @@ impl ControllerHost for Manager {
         let inner = &self.inner;
         ControllerContext::new(inner.cache.clone(), inner.random.fork(), inner.metrics.clone())
             .with_config(inner.controllers.clone())
-            .with_leadership(inner.leadership.clone())
+            .with_leadership(inner.term.clone())
+            .with_ownership(inner.ownership.clone())
             .with_diagnostics(inner.reporter.diagnostics.clone())
     }
 
@@ -370,7 +393,7 @@ impl Inner {
     /// How long to wait for what runs, if this is why it is to end.
     fn grace(&self, failure: Option<&Error>) -> GracePeriod {
         let grace = self.options.graceful_shutdown_timeout;
-        let Some(Error::LeaderElectionLost { .. }) = failure else { return grace };
+        let Some(Error::LeaderElectionLost { .. } | Error::ShardLost { .. }) = failure else { return grace };
         // Leader work that does not come to an await point could go on into the next leader's term.
         let margin = self.options.leader_election.margin();
         match grace {
@@ -462,6 +485,22 @@ impl ManagerBuilder {
             Some(elector) => elector.leadership().clone(),
             None => Leadership::without_election(),
         };
+        let member = match options.shard_by != ShardBy::None && options.mode == Mode::Run {
+            true => {
+                let identity = format!("{}_{}", options.instance, random.uid());
+                let settings = options.leader_election.settings(&options.name, &namespace, identity)?;
+                let operator = lease_name(&options.name);
+                let grace = controllers.drain_timeout;
+                let random = random.fork();
+                let by = options.shard_by;
+                Some(Member::new(&operator, settings, by, grace, &client, clock.clone(), random, &metrics))
+            }
+            false => None,
+        };
+        let (term, ownership) = match &member {
+            Some(member) => (member.term().clone(), member.ownership().clone()),
+            None => (leadership.clone(), Ownership::whole()),
+        };
         let (lifecycle, failures) = Lifecycle::new(leadership.clone());
         let stopping = Arc::new(AtomicBool::new(false));
         let (healthz, readyz) = (HealthChecks::new(), HealthChecks::new());
@@ -475,6 +514,9 @@ impl ManagerBuilder {
         if let Some(elector) = &elector {
             readyz.add("leader-election", elector.check());
         }
+        if let Some(member) = &member {
+            readyz.add("shards", member.check());
+        }
         readyz.add_many({
             let cache = cache.clone();
             move || cache.watches().iter().map(watch_check).collect()
@@ -485,6 +527,7 @@ impl ManagerBuilder {
             clock: clock.clone(),
             stopping: stopping.clone(),
             leadership: leadership.clone(),
+            ownership: ownership.clone(),
             elected: elector.is_some(),
             cache: cache.clone(),
             diagnostics: Diagnostics::new(),
@@ -531,6 +574,9 @@ impl ManagerBuilder {
             lifecycle,
             leadership,
             elector: Mutex::new(elector),
+            ownership,
+            term,
+            member: Mutex::new(member),
             failures: Mutex::new(Some(failures)),
         };
         Ok(Manager { inner: Arc::new(inner) })

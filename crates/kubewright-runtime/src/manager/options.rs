@@ -3,7 +3,7 @@ use std::{ffi::OsString, path::PathBuf, str::FromStr, time::Duration};
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::{BindAddress, crd_command::CrdCommand};
-use crate::election::LeaderElectionOptions;
+use crate::{election::LeaderElectionOptions, sharding::ShardBy};
 
 /// The settings of a manager, which are the flags of an operator's binary.
 ///
@@ -101,6 +101,10 @@ pub struct Options {
     /// How replicas elect the one that runs the controllers.
     #[command(flatten)]
     pub leader_election: LeaderElectionOptions,
+
+    /// Split the work of the controllers over the replicas, by namespace or by object. Each replica reconciles its own.
+    #[arg(long, env = "SHARD_BY", value_name = "WHAT", default_value = "none")]
+    pub shard_by: ShardBy,
 
     /// What to log: a level (error, warn, info, debug, trace), or directives as info,kube_client=debug.
     #[arg(long, env = "RUST_LOG", value_name = "FILTER", default_value = "info")]
@@ -205,6 +209,7 @@ impl Default for Options {
             namespaces: Vec::new(),
             graceful_shutdown_timeout: GracePeriod::default(),
             leader_election: LeaderElectionOptions::default(),
+            shard_by: ShardBy::None,
             log_level: "info".to_owned(),
             log_format: LogFormat::default(),
             name: "kubewright".to_owned(),

@@ -9,6 +9,7 @@ use crate::{
     cache::Cache,
     diagnostics::{Diagnostics, LeadershipReport, Report, WatchReport},
     election::{FencingToken, Leadership},
+    sharding::Ownership,
 };
 
 /// Makes the reports of a manager, without keeping the manager in memory.
@@ -19,6 +20,7 @@ pub(super) struct Reporter {
     pub(super) clock: Clock,
     pub(super) stopping: Arc<AtomicBool>,
     pub(super) leadership: Leadership,
+    pub(super) ownership: Ownership,
     /// Whether the process stands for election.
     pub(super) elected: bool,
     pub(super) cache: Cache,
@@ -36,6 +38,7 @@ impl Reporter {
                 elected: self.elected,
                 is_leader: self.leadership.is_leader(),
                 term: self.leadership.fencing_token().map(FencingToken::transitions),
+                shards: self.ownership.is_split().then(|| self.ownership.report()),
             },
             controllers: self.diagnostics.controllers(),
             watches: self.cache.watches().into_iter().map(WatchReport::from).collect(),

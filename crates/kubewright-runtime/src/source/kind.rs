@@ -81,13 +81,20 @@ where
         async move {
             let informer =
                 informer.ok_or_else(|| Error::setup("a source was started before it was declared"))?;
-            let registration = informer.add_handler(move |event: &Event<K>| {
+            let handle = Arc::new(move |event: &Event<K>| {
                 if predicates.iter().all(|predicate| predicate.allows(event)) {
                     handler.handle(event, &queue);
                 }
             });
+            let handler = handle.clone();
+            let registration = informer.add_handler(move |event| handler(event));
             informer.wait_for_sync_within(sync_timeout).await?;
-            Ok(SourceGuard::new(registration))
+            let replay = move || {
+                for object in informer.list(None) {
+                    handle(&Event::Create { object, initial: true });
+                }
+            };
+            Ok(SourceGuard::new(registration).with_replay(replay))
         }
         .boxed()
     }

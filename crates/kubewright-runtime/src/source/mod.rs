@@ -46,12 +46,27 @@ pub trait Source: Send + 'static {
 pub struct SourceGuard {
     /// Held for its `Drop`.
     _held: Box<dyn Any + Send>,
+    replay: Option<Box<dyn Fn() + Send>>,
 }
 
 impl SourceGuard {
     /// A guard that drops `held` at its end.
     pub fn new(held: impl Any + Send) -> Self {
-        Self { _held: Box::new(held) }
+        Self { _held: Box::new(held), replay: None }
+    }
+
+    /// The same for a source that can put in again the requests for everything that is there, as at its start. Where the
+    /// [work is split](crate::sharding), that is asked for when requests come from another replica.
+    pub fn with_replay(mut self, replay: impl Fn() + Send + 'static) -> Self {
+        self.replay = Some(Box::new(replay));
+        self
+    }
+
+    /// Puts in everything again, if the source can.
+    pub(crate) fn replay(&self) {
+        if let Some(replay) = &self.replay {
+            replay();
+        }
     }
 }
 

@@ -11,7 +11,6 @@ use kube::{Client, client::Body};
 use kubewright_apiserver::ApiServer;
 use kubewright_runtime::{
     Clock, Error, Random, Result,
-    election::FencingToken,
     manager::{Manager, Options},
 };
 use tokio::{runtime::Runtime, task::JoinHandle, time::Instant};
@@ -81,35 +80,68 @@ impl Network {
     }
 }
 
-/// One thing that a leader did.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Act {
-    /// On the clock of the schedule.
-    pub(crate) time: Duration,
-    /// Which process.
-    pub(crate) process: u64,
-    pub(crate) token: FencingToken,
+/// By how much the clocks of machines run at different rates, a hundred times what quartz does.
+pub(crate) const DRIFT: f64 = 0.02;
+
+/// What replicas do, and with which options.
+pub(crate) struct Work<A> {
+    pub(crate) options: fn(&mut Options),
+    pub(crate) register: fn(&Manager, Acting<A>),
 }
 
-/// A process with a manager in it, which acts while it leads.
+/// With which a process notes what it does.
+pub(crate) struct Acting<A> {
+    pub(crate) process: u64,
+    pub(crate) random: Random,
+    /// When the process was started, on the clock of the schedule and on its own.
+    born: (Duration, Instant),
+    rate: f64,
+    acts: Arc<Mutex<Vec<A>>>,
+}
+
+impl<A> Acting<A> {
+    /// The present time, on the clock of the schedule.
+    pub(crate) fn time(&self) -> Duration {
+        self.born.0 + self.born.1.elapsed().div_f64(self.rate)
+    }
+
+    pub(crate) fn note(&self, act: A) {
+        self.acts.lock().expect("no panic under the lock").push(act);
+    }
+}
+
+impl<A> Copy for Work<A> {}
+
+impl<A> Clone for Work<A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+/// A process with a manager in it.
 pub(crate) struct Replica {
     pub(crate) process: u64,
     pub(crate) network: Network,
+    pub(crate) clock: Clock,
     runtime: Runtime,
     /// When it was started, on the clock of the schedule and on its own.
     born: (Duration, Instant),
+    /// How fast its monotonic clock runs.
+    rate: f64,
     stop: CancellationToken,
     run: Option<JoinHandle<Result<()>>>,
 }
 
 impl Replica {
-    /// Starts a process. Its wall clock is wrong by up to two years.
-    pub(crate) fn start(
+    /// Starts a process. Its wall clock is wrong by up to two years, and its monotonic one runs faster or slower by up to
+    /// [`DRIFT`].
+    pub(crate) fn start<A: Send + 'static>(
         process: u64,
         now: Duration,
         server: &ApiServer,
         random: &Random,
-        acts: &Arc<Mutex<Vec<Act>>>,
+        acts: &Arc<Mutex<Vec<A>>>,
+        work: Work<A>,
     ) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -119,60 +151,45 @@ impl Replica {
         let network = Network::new(random.fork());
         let stop = CancellationToken::new();
         let (random, acts, stopped) = (random.fork(), acts.clone(), stop.clone());
-        let client = network.clone();
-        let (born, run) = runtime.block_on(async move {
+        let rate = 1.0 + DRIFT * (2.0 * random.unit() - 1.0);
+        let connection = network.clone();
+        let (born, clock, run) = runtime.block_on(async move {
             let born = Instant::now();
+            let client = connection.client(server);
             let epoch = 1_893_456_000 + i64::try_from(random.below(126_000_000)).expect("small") - 63_000_000;
             let clock = Clock::starting_at(jiff::Timestamp::from_second(epoch).expect("a time"));
             let mut options = Options::default();
-            options.leader_election.enabled = true;
-            let grace = Duration::from_millis(random.below(3000));
+            (work.options)(&mut options);
             let manager = Manager::builder(options)
-                .client(client.client(server))
-                .clock(clock)
-                .random(random)
+                .client(client)
+                .clock(clock.clone())
+                .random(random.fork())
                 .build()
                 .expect("a manager");
-            let leadership = manager.leadership().clone();
-            let work = move |stop: CancellationToken| async move {
-                let act = || {
-                    let token = leadership.fencing_token().expect("who acts has a token");
-                    let act = Act { time: now + born.elapsed(), process, token };
-                    acts.lock().expect("no panic under the lock").push(act);
-                };
-                let mut acting = tokio::time::interval(Duration::from_millis(250));
-                let ended = async {
-                    stop.cancelled().await;
-                    tokio::time::sleep(grace).await;
-                };
-                let mut ended = std::pin::pin!(ended);
-                loop {
-                    tokio::select! {
-                        biased;
-                        () = &mut ended => return Ok(()),
-                        _ = acting.tick() => act(),
-                    }
-                }
-            };
-            manager.add("work", work).expect("added");
+            let acting = Acting { process, random, born: (now, born), rate, acts };
+            (work.register)(&manager, acting);
             let run = tokio::spawn(async move { manager.start_until(stopped).await });
-            (born, run)
+            (born, clock, run)
         });
-        Self { process, network, runtime, born: (now, born), stop, run: Some(run) }
+        Self { process, network, clock, runtime, born: (now, born), rate, stop, run: Some(run) }
     }
 
     /// Lets it run until `now`.
     pub(crate) fn run_until(&mut self, now: Duration) {
-        let until = self.born.1 + (now - self.born.0);
+        let until = self.own_time(now);
         self.runtime.block_on(async { tokio::time::sleep_until(until).await });
     }
 
     /// Puts its clocks to `now`, as of a process that stood still until then: it finds all its timers late.
     pub(crate) fn wake_at(&mut self, now: Duration) {
-        let until = self.born.1 + (now - self.born.0);
+        let until = self.own_time(now);
         self.runtime.block_on(async {
             tokio::time::advance(until.saturating_duration_since(Instant::now())).await;
         });
+    }
+
+    fn own_time(&self, now: Duration) -> Instant {
+        self.born.1 + (now - self.born.0).mul_f64(self.rate)
     }
 
     /// Tells it to end.
@@ -190,7 +207,7 @@ impl Replica {
         let Some(run) = self.run.take_if(|run| run.is_finished()) else { return self.run.is_none() };
         match self.runtime.block_on(run).expect("no panic") {
             Ok(()) => assert!(self.stop.is_cancelled(), "a manager ends when it is told to"),
-            Err(Error::LeaderElectionLost { .. }) => {}
+            Err(Error::LeaderElectionLost { .. } | Error::ShardLost { .. }) => {}
             Err(error) => panic!("process {}: {error}", self.process),
         }
         true
