@@ -39,6 +39,23 @@ pub(super) fn request_of(object: &Value) -> Option<Request> {
     Some(Request::namespaced(namespace, name))
 }
 
+/// The length of the object as JSON, without spaces; escapes in strings are not counted.
+pub(super) fn size_of(object: &Value) -> usize {
+    match object {
+        Value::Null => 4,
+        Value::Bool(value) => 5 - usize::from(*value),
+        Value::Number(number) => number
+            .as_i64()
+            .map_or(8, |number| 1 + number.unsigned_abs().checked_ilog10().unwrap_or(0) as usize),
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => 1 + items.len().max(1) + items.iter().map(size_of).sum::<usize>(),
+        Value::Object(fields) => {
+            let fields_size = fields.iter().map(|(name, value)| name.len() + 3 + size_of(value));
+            1 + fields.len().max(1) + fields_size.sum::<usize>()
+        }
+    }
+}
+
 /// The identity of an undecoded object.
 pub(super) fn identity_of(object: &Value) -> Identity<'_> {
     let field = |name| object.get("metadata")?.get(name)?.as_str().filter(|text| !text.is_empty());
@@ -85,6 +102,12 @@ mod tests {
         let error = decode::<Deployment>(object, &ApiResource::erase::<Deployment>(&()), None)
             .expect_err("a bad one");
         assert!(error.starts_with("spec.replicas: invalid type: string \"three\", expected i32"), "{error}");
+    }
+
+    #[test]
+    fn the_size_is_that_of_the_json() {
+        let object = json!({"a": [1, 23, true, false, null], "b": {}, "c": [], "d": {"e": "f", "g": 0}});
+        assert_eq!(size_of(&object), object.to_string().len());
     }
 
     #[test]

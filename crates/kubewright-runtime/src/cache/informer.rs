@@ -8,12 +8,16 @@ use std::{
     time::Duration,
 };
 
-use kube::{Resource, core::ApiResource};
+use kube::{
+    Resource,
+    core::{ApiResource, Selector, SelectorExt},
+};
 use tokio::sync::Notify;
 
 use super::{
     decode::Undecodable,
     options::{Selection, Transform},
+    own_writes::{Change, Known, OwnWrites, Unseen, Written},
     status::{SyncTimeout, WatchState, WatchStatus},
     store::Store,
 };
@@ -37,11 +41,14 @@ pub struct HandlerRegistration {
 pub(super) struct Shared<K> {
     pub(super) resource: ApiResource,
     pub(super) selection: Selection,
+    pub(super) labels: Selector,
     pub(super) transform: Option<Transform<K>>,
     pub(super) on_undecodable: Option<UndecodableHook>,
     pub(super) keep_managed_fields: bool,
     pub(super) store: RwLock<Store<K>>,
     pub(super) watches: Vec<Arc<WatchState>>,
+    /// Locked before `store` where both are.
+    own_writes: Mutex<OwnWrites>,
     /// Locked from before the store changes until the last handler has seen the change, so that handlers see
     /// changes in order and a late handler sees each object exactly once. Never locked with `store` held.
     handlers: Mutex<Vec<Handler<K>>>,
@@ -57,6 +64,21 @@ type HandleFn<K> = Box<dyn Fn(&Event<K>) + Send + Sync>;
 struct Handler<K> {
     active: Arc<AtomicBool>,
     handle: HandleFn<K>,
+}
+
+/// What an informer does not show in time, and how its watch is doing.
+#[derive(Debug)]
+pub(crate) struct Behind {
+    unseen: Vec<Unseen>,
+    watch: Option<WatchStatus>,
+}
+
+/// An informer as those who write see it: whatever its type, it is told of their writes.
+pub(crate) trait Observer: Send + Sync {
+    /// A write of `key`, or of any object, is about to be sent. Returns what [`Self::end_write`] takes.
+    fn begin_write(&self, key: Option<&Request>) -> u64;
+    /// The write was answered with what it made of objects, or failed.
+    fn end_write(&self, id: u64, written: &[Written]);
 }
 
 /// The right to tell events to the handlers.
@@ -114,7 +136,7 @@ impl<K: Resource + Send + Sync + 'static> Informer<K> {
     /// The objects that do not fit the Rust type, in the order of their keys.
     #[must_use]
     pub fn undecodable(&self) -> Vec<Undecodable> {
-        self.store().set_aside.values().cloned().collect()
+        self.store().undecodable().cloned().collect()
     }
 
     /// Calls `handle` with each event from now on, after a [`Event::Create`] for each object that is there.
@@ -157,7 +179,8 @@ impl<K: Resource + Send + Sync + 'static> Informer<K> {
         })
     }
 
-    /// Waits until `condition` holds, which is asked now and after each change, as for an own write to arrive.
+    /// Waits until `condition` holds, which is asked now, after each change, and when the server says that there
+    /// was none.
     pub async fn wait_until(&self, mut condition: impl FnMut(&Self) -> bool) {
         loop {
             // From before the condition is asked, so that a change in between is not missed.
@@ -167,6 +190,25 @@ impl<K: Resource + Send + Sync + 'static> Informer<K> {
             }
             progress.await;
         }
+    }
+
+    /// Waits until the informer shows what the clients of its cache have written by now of the objects that are
+    /// `wanted`. Returns what it does not show after `timeout`.
+    pub(crate) async fn catch_up(
+        &self,
+        wanted: impl Fn(&Request) -> bool,
+        timeout: Duration,
+    ) -> Result<(), Behind> {
+        let mut unseen = self.shared.own_writes().unseen(wanted);
+        let seen = self.wait_until(|informer| {
+            unseen.retain(|unseen| !informer.shared.is_seen(unseen));
+            unseen.is_empty()
+        });
+        if tokio::time::timeout(timeout, seen).await.is_ok() {
+            return Ok(());
+        }
+        let watch = unseen.first().and_then(|unseen| self.shared.watch_of(&unseen.key));
+        Err(Behind { unseen, watch: watch.map(|watch| watch.status()) })
     }
 
     /// Whether an object with this key would be in the store: whether its namespace is watched. A selector may
@@ -216,6 +258,7 @@ impl<K> fmt::Debug for Informer<K> {
 impl<K> Shared<K> {
     pub(super) fn new(
         selection: Selection,
+        labels: Selector,
         transform: Option<Transform<K>>,
         on_undecodable: Option<UndecodableHook>,
         keep_managed_fields: bool,
@@ -224,11 +267,13 @@ impl<K> Shared<K> {
         Self {
             resource: selection.resource.clone(),
             selection,
+            labels,
             transform,
             on_undecodable,
             keep_managed_fields,
             store: RwLock::default(),
             watches,
+            own_writes: Mutex::default(),
             handlers: Mutex::default(),
             progress: Notify::new(),
         }
@@ -241,6 +286,85 @@ impl<K> Shared<K> {
 
     pub(super) fn progressed(&self) {
         self.progress.notify_waiters();
+    }
+
+    pub(super) fn own_writes(&self) -> MutexGuard<'_, OwnWrites> {
+        self.own_writes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The watch that sees objects with this key; none if their namespace is not watched.
+    fn watch_of(&self, key: &Request) -> Option<&Arc<WatchState>> {
+        self.watches.iter().find(|watch| watch.sees(key.namespace.as_deref()))
+    }
+}
+
+impl<K: Resource> Shared<K> {
+    /// Whether a write does not have to be waited for any more.
+    fn is_seen(&self, unseen: &Unseen) -> bool {
+        if !self.own_writes().awaits(unseen) {
+            return true;
+        }
+        let Change::At(version) = &unseen.what else { return false };
+        let store = self.store.read().unwrap_or_else(PoisonError::into_inner);
+        let stored = store.get(&unseen.key).and_then(|object| object.meta().resource_version.as_deref());
+        let position = self.watch_of(&unseen.key).and_then(|watch| watch.version());
+        version.is_reached_by(stored) || version.is_reached_by(position.as_deref())
+    }
+}
+
+impl<K: Resource + Send + Sync> Observer for Shared<K> {
+    fn begin_write(&self, key: Option<&Request>) -> u64 {
+        let mut own_writes = self.own_writes();
+        let store = self.store.read().unwrap_or_else(PoisonError::into_inner);
+        let stored = key.and_then(|key| store.get(key)).and_then(|object| object.meta().uid.clone());
+        own_writes.begin(key.cloned(), stored)
+    }
+
+    fn end_write(&self, id: u64, written: &[Written]) {
+        let mut own_writes = self.own_writes();
+        let Some(write) = own_writes.end(id) else { return };
+        let store = self.store.read().unwrap_or_else(PoisonError::into_inner);
+        for written in written {
+            let Some(watch) = self.watch_of(&written.key) else { continue };
+            let position = watch.version();
+            let known = Known {
+                stored: store.get(&written.key).map(|object| object.meta()),
+                position: position.as_deref(),
+                filtered: !self.selection.is_unfiltered(),
+                selected: self.labels.selects_all() || self.labels.matches(&written.labels),
+            };
+            own_writes.settle(&write, written, &known);
+        }
+    }
+}
+
+// === impl Behind ===
+
+/// `"shop/cart" at resourceVersion 7: its watch has come to resourceVersion 5`
+impl fmt::Display for Behind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(Unseen { key, what }) = self.unseen.first() else { return f.write_str("nothing") };
+        match what {
+            Change::At(version) => {
+                write!(f, "the write of \"{key}\" at resourceVersion {}", version.as_str())?;
+            }
+            Change::EndOf(uid) => write!(f, "the deletion of \"{key}\" with uid {uid}")?,
+        }
+        match self.unseen.len() - 1 {
+            0 => {}
+            1 => f.write_str(" and another write")?,
+            more => write!(f, " and {more} other writes")?,
+        }
+        let Some(watch) = &self.watch else { return Ok(()) };
+        match (&watch.last_error, &watch.resource_version) {
+            (Some(error), _) => write!(f, "; its watch fails: {error}")?,
+            (None, Some(version)) => write!(f, "; its watch has come to resourceVersion {version}")?,
+            (None, None) => f.write_str("; its objects were not listed yet")?,
+        }
+        if !watch.selector.is_empty() {
+            write!(f, ", and sees objects with {} alone: read others with `client.live()`", watch.selector)?;
+        }
+        Ok(())
     }
 }
 

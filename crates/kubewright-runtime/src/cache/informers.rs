@@ -13,7 +13,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::{
     backoff::WatchBackoff,
     decode::Undecodable,
-    informer::{Informer, Shared, UndecodableHook},
+    informer::{Informer, Observer, Shared, UndecodableHook},
     list_watch::ListWatch,
     options::{InformerOptions, Selection},
     reflector::Reflector,
@@ -65,6 +65,7 @@ struct Declared {
     selection: Selection,
     /// An `Informer<K>` for the `K` of the selection.
     informer: Box<dyn Any + Send + Sync>,
+    observer: Arc<dyn Observer>,
     watches: Vec<Arc<WatchState>>,
     stop: CancellationToken,
     /// Those that have not begun yet.
@@ -198,6 +199,16 @@ impl Cache {
         Some(informer.clone())
     }
 
+    /// The informers of a kind in any of its versions and representations, which are to be told of writes.
+    pub(crate) fn observers(&self, group: &str, plural: &str) -> Vec<Arc<dyn Observer>> {
+        let state = self.lock();
+        let of_kind = state.declared.iter().filter(|declared| {
+            let resource = &declared.selection.resource;
+            resource.group == group && resource.plural == plural
+        });
+        of_kind.map(|declared| declared.observer.clone()).collect()
+    }
+
     /// Ends the watches of an informer and takes it out of the cache. Its handlers get no more events; whoever
     /// still holds it reads what it had at the end.
     pub fn remove<K: Resource + 'static>(&self, informer: &Informer<K>) {
@@ -285,6 +296,7 @@ impl Cache {
         let watches: Vec<_> = namespaces.iter().map(state_of).collect();
         let shared = Arc::new(Shared::new(
             selection.clone(),
+            options.labels,
             options.transform,
             on_undecodable.clone(),
             *keep_managed_fields,
@@ -319,6 +331,7 @@ impl Cache {
         let declared = Declared {
             selection,
             informer: Box::new(informer.clone()),
+            observer: informer.shared.clone(),
             watches,
             stop: CancellationToken::new(),
             reflectors,

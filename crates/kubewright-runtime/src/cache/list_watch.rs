@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{borrow::Cow, fmt, time::Duration};
 
 use futures::{StreamExt, stream::BoxStream};
 use kube::{
@@ -6,7 +6,10 @@ use kube::{
     api::{ListParams, WatchParams},
     core::{ApiResource, ListMeta, Request as Requests, WatchEvent},
 };
-use serde::Deserialize;
+use serde::{
+    Deserializer,
+    de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
 use serde_json::Value;
 
 use crate::client::Operation;
@@ -27,13 +30,9 @@ pub(super) struct ListWatch {
     pub(super) timeout_seconds: u32,
 }
 
-/// One page of a list.
-#[derive(Deserialize)]
+/// One page of a list, as it was sent.
 pub(super) struct Page {
-    #[serde(default)]
-    pub(super) metadata: ListMeta,
-    #[serde(default)]
-    items: Option<Vec<Value>>,
+    text: String,
 }
 
 impl ListWatch {
@@ -54,7 +53,7 @@ impl ListWatch {
         let request =
             if self.metadata_only { requests.list_metadata(&parameters) } else { requests.list(&parameters) };
         let text = self.client.request_text(request.map_err(kube::Error::BuildRequest)?).await?;
-        serde_json::from_str(&text).map_err(kube::Error::SerdeError)
+        Ok(Page { text })
     }
 
     /// Watches from a version on. With `initial_events`, the stream begins with the objects as they are now and
@@ -110,7 +109,115 @@ impl ListWatch {
 }
 
 impl Page {
-    pub(super) fn take_items(&mut self) -> Vec<Value> {
-        self.items.take().unwrap_or_default()
+    /// Gives each item to `take` as soon as it is parsed, so that not all of them are in memory as values at once.
+    pub(super) fn read(&self, take: impl FnMut(Value)) -> serde_json::Result<ListMeta> {
+        let mut deserializer = serde_json::Deserializer::from_str(&self.text);
+        let metadata = List { take }.deserialize(&mut deserializer)?;
+        deserializer.end()?;
+        Ok(metadata)
+    }
+}
+
+/// Reads a list, and returns its metadata.
+struct List<F> {
+    take: F,
+}
+
+/// Reads the items of a list.
+struct Items<'a, F> {
+    take: &'a mut F,
+}
+
+impl<'de, F: FnMut(Value)> DeserializeSeed<'de> for List<F> {
+    type Value = ListMeta;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<ListMeta, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, F: FnMut(Value)> Visitor<'de> for List<F> {
+    type Value = ListMeta;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of objects")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<ListMeta, A::Error> {
+        let mut metadata = ListMeta::default();
+        while let Some(field) = fields.next_key::<Cow<'_, str>>()? {
+            match &*field {
+                "metadata" => metadata = fields.next_value()?,
+                "items" => fields.next_value_seed(Items { take: &mut self.take })?,
+                _ => drop(fields.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(metadata)
+    }
+}
+
+impl<'de, F: FnMut(Value)> DeserializeSeed<'de> for Items<'_, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_option(self)
+    }
+}
+
+impl<'de, F: FnMut(Value)> Visitor<'de> for Items<'_, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the items of a list")
+    }
+
+    /// A list of nothing may be written as `null`.
+    fn visit_none<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while let Some(item) = items.next_element()? {
+            (self.take)(item);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> serde_json::Result<(ListMeta, Vec<Value>)> {
+        let mut items = Vec::new();
+        let metadata = Page { text: text.to_owned() }.read(|item| items.push(item))?;
+        Ok((metadata, items))
+    }
+
+    #[test]
+    fn the_metadata_may_come_before_or_after_the_items() {
+        for text in [
+            r#"{"kind": "List", "metadata": {"resourceVersion": "7", "continue": "c"}, "items": [1, 2]}"#,
+            r#"{"items": [1, 2], "apiVersion": "v1", "metadata": {"continue": "c", "resourceVersion": "7"}}"#,
+        ] {
+            let (metadata, items) = read(text).expect("a list");
+            assert_eq!(metadata.resource_version.as_deref(), Some("7"));
+            assert_eq!(metadata.continue_.as_deref(), Some("c"));
+            assert_eq!(items, [1, 2]);
+        }
+    }
+
+    #[test]
+    fn a_list_of_nothing_may_be_null_or_missing_and_half_a_list_is_an_error() {
+        for text in [r#"{"metadata": {}, "items": null}"#, r#"{"metadata": {}}"#] {
+            assert!(read(text).expect("a list").1.is_empty());
+        }
+        for text in [r#"{"metadata": {}, "items": [1, 2"#, r#"[]"#, r#"{"items": 7}"#] {
+            assert!(read(text).is_err(), "{text}");
+        }
     }
 }

@@ -18,13 +18,17 @@ mod informer;
 mod informers;
 mod list_watch;
 mod options;
+mod own_writes;
 mod reflector;
 mod sink;
 mod status;
 mod store;
+mod version;
 
 pub use decode::Undecodable;
+pub(crate) use informer::Observer;
 pub use informer::{HandlerRegistration, Informer};
 pub use informers::{Cache, CacheOptions};
 pub use options::InformerOptions;
+pub(crate) use own_writes::{End, Written};
 pub use status::{SyncTimeout, WatchStatus};

@@ -27,7 +27,7 @@ pub struct InformerOptions<K> {
     pub(super) scope: Scope,
     pub(super) metadata_only: bool,
     pub(super) namespaces: Option<Vec<String>>,
-    pub(super) labels: Option<String>,
+    pub(super) labels: Selector,
     pub(super) fields: Option<String>,
     pub(super) transform: Option<Transform<K>>,
     pub(super) page_size: Option<u32>,
@@ -75,7 +75,7 @@ impl<K: Resource> InformerOptions<K> {
             scope,
             metadata_only: K::metadata_api(),
             namespaces: None,
-            labels: None,
+            labels: Selector::default(),
             fields: None,
             transform: None,
             page_size: Some(500),
@@ -101,7 +101,7 @@ impl<K: Resource> InformerOptions<K> {
     /// Watches only objects with matching labels. An object that stops to match is a deleted one here.
     #[must_use]
     pub fn labels(mut self, selector: impl Into<Selector>) -> Self {
-        self.labels = Some(selector.into().to_string()).filter(|text| !text.is_empty());
+        self.labels = selector.into();
         self
     }
 
@@ -152,7 +152,7 @@ impl<K: Resource> InformerOptions<K> {
             kind: TypeId::of::<K>(),
             resource: self.resource.clone(),
             namespaces,
-            labels: self.labels.clone(),
+            labels: (!self.labels.selects_all()).then(|| self.labels.to_string()),
             fields: self.fields.clone(),
         }
     }
@@ -173,7 +173,7 @@ impl<K> fmt::Debug for InformerOptions<K> {
         f.debug_struct("InformerOptions")
             .field("kind", &self.resource.kind)
             .field("namespaces", &self.namespaces)
-            .field("labels", &self.labels)
+            .field("labels", &self.labels.to_string())
             .field("fields", &self.fields)
             .finish_non_exhaustive()
     }

@@ -163,19 +163,21 @@ impl Reflector {
             let going_on = continue_token.is_some();
             let operation = self.list_watch.operation("list");
             let answer = timeout(ANSWER_TIMEOUT, self.list_watch.list(limit, continue_token.take())).await;
-            let mut page = match settle(&operation, answer) {
+            let sink = &mut self.sink;
+            let page = settle(&operation, answer).and_then(|page| {
+                let page = page.read(|object| sink.stage(object));
+                page.map_err(|error| failed(&operation, kube::Error::SerdeError(error)))
+            });
+            let page = match page {
                 Ok(page) => page,
                 Err(trouble) => {
                     self.unpaged = going_on && matches!(trouble, Trouble::Expired(_));
                     return Err(trouble);
                 }
             };
-            for object in page.take_items() {
-                self.sink.stage(object);
-            }
-            continue_token = page.metadata.continue_.filter(|token| !token.is_empty());
+            continue_token = page.continue_.filter(|token| !token.is_empty());
             if continue_token.is_none() {
-                let version = page.metadata.resource_version.filter(|version| !version.is_empty());
+                let version = page.resource_version.filter(|version| !version.is_empty());
                 let Some(version) = version else {
                     return Err(Trouble::Failed(Failure::new(format!(
                         "cannot {operation}: the list has no resourceVersion, so the resource cannot be watched"
@@ -290,7 +292,7 @@ impl Reflector {
         if matches!(self.position, Position::At(_)) {
             self.expired = false;
         }
-        self.state.set_version(&version);
+        self.sink.reached(&version);
         self.position = Position::At(version);
     }
 }

@@ -1,32 +1,32 @@
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, PoisonError},
-};
+use std::sync::{Arc, PoisonError, RwLockWriteGuard};
 
 use kube::Resource;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
-    decode::{Undecodable, decode, identity_of, request_of},
+    decode::{Undecodable, decode, identity_of, request_of, size_of},
     informer::Shared,
     status::WatchState,
+    store::{Round, Store},
 };
 use crate::{Request, event::Event, metrics::WatchMetrics};
 
 /// Where a reflector puts what it receives. This is the seam between the watch, which is the same for every
 /// kind, and the store, which knows the type.
 pub(super) trait Sink: Send {
-    /// A list begins. What an unfinished list has staged is forgotten.
+    /// A list begins, perhaps in place of one that did not come to its end.
     fn begin(&mut self);
-    /// An object of the list.
+    /// An object of the list. It takes the place of what is stored at once.
     fn stage(&mut self, object: Value);
-    /// The list is complete: it replaces what is stored, and the difference becomes events.
+    /// The list is complete: what was not in it is gone.
     fn commit(&mut self);
     /// An object was created or changed.
     fn apply(&mut self, object: Value);
     /// An object was deleted; this is its last state.
     fn delete(&mut self, object: Value);
+    /// Everything up to `version` has been given to the sink.
+    fn reached(&mut self, version: &str);
 }
 
 /// The part of an informer that one watch fills: one namespace, or everything.
@@ -35,13 +35,11 @@ pub(super) struct Partition<K> {
     pub(super) state: Arc<WatchState>,
     pub(super) metrics: Arc<WatchMetrics>,
     pub(super) namespace: Option<String>,
-    staged: BTreeMap<Request, Staged<K>>,
+    round: Round,
+    /// When the list began, in the count of own writes.
+    began: u64,
     objects: usize,
-}
-
-enum Staged<K> {
-    Object(Arc<K>),
-    Undecodable(Box<Undecodable>),
+    bytes: usize,
 }
 
 impl<K> Partition<K>
@@ -54,51 +52,74 @@ where
         metrics: Arc<WatchMetrics>,
         namespace: Option<String>,
     ) -> Self {
-        Self { shared, state, metrics, namespace, staged: BTreeMap::new(), objects: 0 }
+        Self { shared, state, metrics, namespace, round: 0, began: 0, objects: 0, bytes: 0 }
     }
 
-    fn decode(&self, request: &Request, mut object: Value) -> Result<Arc<K>, Box<Undecodable>> {
+    /// Stores an object, or sets it aside, and tells the handlers.
+    fn put(&mut self, request: &Request, object: Value, initial: bool) {
+        let (object, size) = match self.decode(request, object) {
+            Ok(decoded) => decoded,
+            Err(undecodable) => return self.set_aside(&undecodable),
+        };
+        let shared = self.shared.clone();
+        let mut delivery = shared.delivery();
+        let old = self.store().insert(request, &object, size, self.round);
+        if let Some((_, size)) = &old {
+            self.forget(*size);
+        }
+        self.objects += 1;
+        self.bytes += size as usize;
+        let old = old.map(|(old, _)| old);
+        self.shared.own_writes().applied(request, object.meta(), old.as_ref().map(|old| old.meta()));
+        delivery.deliver(&difference(old, object, initial));
+    }
+
+    fn decode(&self, request: &Request, mut object: Value) -> Result<(Arc<K>, u32), Box<Undecodable>> {
         if !self.shared.keep_managed_fields
             && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
         {
             metadata.remove("managedFields");
         }
         let resource = &self.shared.resource;
+        let size = u32::try_from(size_of(&object)).unwrap_or(u32::MAX);
         let identity = identity_of(&object);
         let (uid, version) = (identity.uid.map(str::to_owned), identity.resource_version.map(str::to_owned));
-        decode(object, resource, self.shared.transform.as_deref()).map(Arc::new).map_err(|error| {
-            Box::new(Undecodable {
+        match decode(object, resource, self.shared.transform.as_deref()) {
+            Ok(object) => Ok((Arc::new(object), size)),
+            Err(error) => Err(Box::new(Undecodable {
                 resource: resource.clone(),
                 request: request.clone(),
                 uid,
                 resource_version: version,
                 error,
-            })
-        })
+            })),
+        }
     }
 
-    /// The stored object, if the undecoded one is the same version of it.
-    fn unchanged(&self, request: &Request, object: &Value) -> Option<Arc<K>> {
-        let store = self.shared.store.read().unwrap_or_else(PoisonError::into_inner);
-        let stored = store.get(request)?;
-        let identity = identity_of(object);
-        let meta = stored.meta();
-        let same = identity.resource_version.is_some()
-            && identity.resource_version == meta.resource_version.as_deref()
-            && identity.uid == meta.uid.as_deref();
-        same.then(|| stored.clone())
+    /// Whether the undecoded object is the same version as the stored one. Then the list has it.
+    fn mark_unchanged(&self, request: &Request, object: &Value) -> bool {
+        let mut store = self.store();
+        let same = store.get(request).is_some_and(|stored| {
+            let (identity, meta) = (identity_of(object), stored.meta());
+            identity.resource_version.is_some()
+                && identity.resource_version == meta.resource_version.as_deref()
+                && identity.uid == meta.uid.as_deref()
+        });
+        if same {
+            store.mark(request, self.round);
+        }
+        same
     }
 
-    /// Remembers that an object does not fit. Returns whether that is news.
-    fn set_aside(&self, undecodable: &Undecodable) -> bool {
-        let mut store = self.shared.store.write().unwrap_or_else(PoisonError::into_inner);
-        let old = store.set_aside.insert(undecodable.request.clone(), undecodable.clone());
-        old.is_none_or(|old| {
-            old.resource_version != undecodable.resource_version || old.uid != undecodable.uid
-        })
-    }
-
-    fn report(&self, undecodable: &Undecodable) {
+    /// Remembers that an object does not fit, and reports it if that is news.
+    fn set_aside(&self, undecodable: &Undecodable) {
+        let old = self.store().set_aside(undecodable.clone(), self.round);
+        let known = old.is_some_and(|old| {
+            old.resource_version == undecodable.resource_version && old.uid == undecodable.uid
+        });
+        if known {
+            return;
+        }
         let Undecodable { resource, request, error, .. } = undecodable;
         tracing::error!(
             kind = resource.kind,
@@ -113,13 +134,35 @@ where
         }
     }
 
+    /// Takes an object out of the store and tells the handlers, with its last state if that is known.
+    fn remove(&mut self, request: &Request, last: Option<Arc<K>>) {
+        let shared = self.shared.clone();
+        let mut delivery = shared.delivery();
+        let Some((old, size)) = self.store().remove(request) else { return };
+        self.forget(size);
+        let version = last.as_ref().and_then(|last| last.meta().resource_version.as_deref());
+        self.shared.own_writes().removed(request, old.meta().uid.as_deref(), version);
+        // An object that never fitted was never announced, so its end is not announced either.
+        let state_unknown = last.is_none();
+        delivery.deliver(&[Event::Delete { object: last.unwrap_or(old), state_unknown }]);
+    }
+
+    fn forget(&mut self, size: u32) {
+        self.objects -= 1;
+        self.bytes -= size as usize;
+    }
+
     /// Publishes the counts after a change.
     fn count(&self) {
         self.metrics.set_objects(self.objects);
+        self.metrics.set_bytes(self.bytes);
         let store = self.shared.store.read().unwrap_or_else(PoisonError::into_inner);
-        let namespace = self.namespace.as_deref();
-        let here = |request: &&Request| namespace.is_none_or(|namespace| request.namespace() == namespace);
-        self.state.set_undecodable(store.set_aside.keys().filter(here).count());
+        let here = |undecodable: &&Undecodable| is_here(self.namespace.as_deref(), &undecodable.request);
+        self.state.set_undecodable(store.undecodable().filter(here).count());
+    }
+
+    fn store(&self) -> RwLockWriteGuard<'_, Store<K>> {
+        self.shared.store.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -128,7 +171,8 @@ where
     K: Resource + DeserializeOwned + Send + Sync + 'static,
 {
     fn begin(&mut self) {
-        self.staged.clear();
+        self.round = self.round.wrapping_add(1);
+        self.began = self.shared.own_writes().list_begins();
     }
 
     fn stage(&mut self, object: Value) {
@@ -137,60 +181,29 @@ where
             return;
         };
         // After a gap most objects are as they were: they need no decoding, and keep their memory.
-        let staged = match self.unchanged(&request, &object) {
-            Some(object) => Staged::Object(object),
-            None => match self.decode(&request, object) {
-                Ok(object) => Staged::Object(object),
-                Err(undecodable) => Staged::Undecodable(undecodable),
-            },
-        };
-        self.staged.insert(request, staged);
+        if !self.mark_unchanged(&request, &object) {
+            let initial = !self.state.is_synced();
+            self.put(&request, object, initial);
+        }
     }
 
     fn commit(&mut self) {
-        let initial = !self.state.is_synced();
-        let mut delivery = self.shared.delivery();
-        let mut events = Vec::new();
-        let mut reports = Vec::new();
-        {
-            let mut store = self.shared.store.write().unwrap_or_else(PoisonError::into_inner);
-            let namespace = self.namespace.as_deref();
-            let gone: Vec<Request> = store
-                .list(namespace)
-                .map(|(request, _)| request)
-                .filter(|request| !self.staged.contains_key(*request))
-                .cloned()
-                .collect();
-            store.set_aside.retain(|request, _| {
-                namespace.is_some_and(|namespace| request.namespace() != namespace)
-                    || matches!(self.staged.get(request), Some(Staged::Undecodable(_)))
-            });
-            for request in gone {
-                if let Some(object) = store.remove(&request) {
-                    events.push(Event::Delete { object, state_unknown: true });
-                }
-            }
-            for (request, staged) in std::mem::take(&mut self.staged) {
-                match staged {
-                    Staged::Object(object) => {
-                        let old = store.insert(&request, &object);
-                        events.extend(difference(old, object, initial));
-                    }
-                    Staged::Undecodable(undecodable) => reports.push(undecodable),
-                }
-            }
-            self.objects = match namespace {
-                None => store.len(),
-                Some(_) => store.list(namespace).count(),
-            };
+        let missed = self.store().missed(self.namespace.as_deref(), self.round);
+        for request in missed {
+            self.remove(&request, None);
         }
-        reports.retain(|undecodable| self.set_aside(undecodable));
-        delivery.deliver(&events);
+        {
+            let namespace = self.namespace.as_deref();
+            let mut own_writes = self.shared.own_writes();
+            let store = self.shared.store.read().unwrap_or_else(PoisonError::into_inner);
+            let uid_of = |request: &Request| store.get(request)?.meta().uid.as_deref();
+            own_writes.listed(self.began, |request| is_here(namespace, request), uid_of);
+        }
+        // Under the lock of the handlers, so that one that is added now is told of everything before.
+        let delivery = self.shared.delivery();
         self.state.set_synced();
         drop(delivery);
-        reports.iter().for_each(|undecodable| self.report(undecodable));
         self.count();
-        self.shared.progressed();
     }
 
     fn apply(&mut self, object: Value) {
@@ -198,46 +211,30 @@ where
             tracing::warn!(kind = self.shared.resource.kind, "the server sent an object without a name");
             return;
         };
-        match self.decode(&request, object) {
-            Ok(object) => {
-                let mut delivery = self.shared.delivery();
-                let old = {
-                    let mut store = self.shared.store.write().unwrap_or_else(PoisonError::into_inner);
-                    store.set_aside.remove(&request);
-                    store.insert(&request, &object)
-                };
-                self.objects += usize::from(old.is_none());
-                delivery.deliver(&difference(old, object, false));
-            }
-            Err(undecodable) => {
-                if self.set_aside(&undecodable) {
-                    self.report(&undecodable);
-                }
-            }
-        }
+        self.put(&request, object, false);
         self.count();
-        self.shared.progressed();
     }
 
     fn delete(&mut self, object: Value) {
         let Some(request) = request_of(&object) else { return };
-        let last = self.decode(&request, object).ok();
-        let mut delivery = self.shared.delivery();
-        let old = {
-            let mut store = self.shared.store.write().unwrap_or_else(PoisonError::into_inner);
-            store.set_aside.remove(&request);
-            store.remove(&request)
-        };
-        self.objects -= usize::from(old.is_some()).min(self.objects);
-        // An object that never fitted was never announced, so its end is not announced either.
-        if let Some(old) = old {
-            let state_unknown = last.is_none();
-            delivery.deliver(&[Event::Delete { object: last.unwrap_or(old), state_unknown }]);
-        }
-        drop(delivery);
+        let identity = identity_of(&object);
+        // Of an object that was never stored, too: its end may be awaited.
+        self.shared.own_writes().removed(&request, identity.uid, None);
+        let last = self.decode(&request, object).ok().map(|(last, _)| last);
+        self.remove(&request, last);
         self.count();
+    }
+
+    fn reached(&mut self, version: &str) {
+        self.state.set_version(version);
+        self.metrics.set_resource_version(version);
+        self.shared.own_writes().reached(version, |request| is_here(self.namespace.as_deref(), request));
         self.shared.progressed();
     }
+}
+
+fn is_here(namespace: Option<&str>, request: &Request) -> bool {
+    namespace.is_none_or(|namespace| request.namespace() == namespace)
 }
 
 /// The events between two states of what is under one key.

@@ -126,6 +126,17 @@ impl WatchState {
         self.synced.cancelled().await;
     }
 
+    /// Whether objects of this namespace, `None` for cluster-scoped ones, are seen.
+    pub(super) fn sees(&self, namespace: Option<&str>) -> bool {
+        let status = self.lock();
+        status.namespace.is_none() || status.namespace.as_deref() == namespace
+    }
+
+    /// The version up to which everything was seen.
+    pub(super) fn version(&self) -> Option<String> {
+        self.lock().resource_version.clone()
+    }
+
     pub(super) fn set_version(&self, version: &str) {
         self.lock().resource_version = Some(version.to_owned());
     }

@@ -99,11 +99,13 @@ pub enum ClientError {
         cause: Option<String>,
     },
 
-    /// The cache did not see a write in time.
-    #[error("the cache has not seen {object} within {}ms", waited.as_millis())]
+    /// A read that was to show one's own writes, which the cache did not show in time.
+    #[error("the cache of {kind} has not shown {writes}, within {}ms", waited.as_millis())]
     Stale {
-        /// The kind, the key and the version that was written.
-        object: String,
+        /// The kind.
+        kind: String,
+        /// The keys and versions that were written, and how far the watch has come.
+        writes: String,
         /// How long it was waited.
         waited: Duration,
     },
@@ -212,6 +214,12 @@ impl ClientError {
     #[must_use]
     pub fn is_forbidden(&self) -> bool {
         self.status().is_some_and(Status::is_forbidden)
+    }
+
+    /// Whether a read did not show one's own writes in time. Returning the error from a reconciler retries it.
+    #[must_use]
+    pub fn is_stale(&self) -> bool {
+        matches!(self, Self::Stale { .. })
     }
 
     /// Whether the object was found invalid (422). Trying the same again fails the same way.

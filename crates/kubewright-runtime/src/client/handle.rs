@@ -3,7 +3,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use bytes::Bytes;
 use kube::core::ApiResource;
 
-use super::{DynamicClient, Live, Result, StatusClient, SubresourceClient, transport::Call};
+use super::{DynamicClient, Live, ReadYourWrites, Result, StatusClient, SubresourceClient, transport::Call};
 use crate::cache::Cache;
 
 /// Reads objects from the manager's cache and writes them to the API server. Clones are cheap and share the
@@ -12,6 +12,8 @@ use crate::cache::Cache;
 /// * [`get`](Self::get) and [`list`](Self::list) answer from the cache. They cost no request, and may lag
 ///   behind the server, also behind a write of one's own. A kind that no controller declared with `.owns()` or
 ///   `.watches()` is an error: a read never starts a watch behind one's back.
+/// * [`read_your_writes`](Self::read_your_writes) answers from the cache as well, once it shows what this client
+///   wrote: where a stale answer would lead to another write, as for children without names of their own.
 /// * [`live`](Self::live) reads from the server: for kinds that are read rarely, and where the answer
 ///   must not be old.
 /// * Writes go to the server and return the object as it was stored.
@@ -132,6 +134,12 @@ impl Client {
     #[must_use]
     pub fn live(&self) -> Live {
         Live::new(self.clone())
+    }
+
+    /// Reads from the cache, once it shows what this client wrote, or fails. See [`ReadYourWrites`].
+    #[must_use]
+    pub fn read_your_writes(&self) -> ReadYourWrites {
+        ReadYourWrites::new(self.clone())
     }
 
     /// Reads and writes objects of a kind known only at run time. Reads go to the server.

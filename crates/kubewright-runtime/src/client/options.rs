@@ -158,6 +158,10 @@ impl DeleteOptions {
         self
     }
 
+    pub(crate) fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
+
     pub(crate) fn body(&self, dry_run: bool) -> Value {
         let mut body = Map::new();
         body.insert("apiVersion".into(), "v1".into());

@@ -113,10 +113,12 @@ impl SubresourceClient {
         key: impl Into<Request>,
         body: &impl Serialize,
     ) -> Result<R> {
-        let (operation, path) = locate(&Target::of::<K>(), "create", &key.into(), Some(self.name))?;
+        let (target, key) = (Target::of::<K>(), key.into());
+        let (operation, path) = locate(&target, "create", &key, Some(self.name))?;
         let body = encode(&operation, body)?;
         let call = Call::new(operation.clone(), Method::POST, path).body(JSON, body);
-        decode(&operation, &self.client.send(self.client.settings().on_write(call)).await?)
+        let call = self.client.settings().on_write(call);
+        decode(&operation, &self.client.write(&target, Some(&key), call).await?)
     }
 
     /// Replaces the subresource.
@@ -129,10 +131,12 @@ impl SubresourceClient {
         key: impl Into<Request>,
         body: &T,
     ) -> Result<T> {
-        let (operation, path) = locate(&Target::of::<K>(), "update", &key.into(), Some(self.name))?;
+        let (target, key) = (Target::of::<K>(), key.into());
+        let (operation, path) = locate(&target, "update", &key, Some(self.name))?;
         let body = encode(&operation, body)?;
         let call = Call::new(operation.clone(), Method::PUT, path).body(JSON, body);
-        decode(&operation, &self.client.send(self.client.settings().on_write(call)).await?)
+        let call = self.client.settings().on_write(call);
+        decode(&operation, &self.client.write(&target, Some(&key), call).await?)
     }
 
     /// Changes the subresource.

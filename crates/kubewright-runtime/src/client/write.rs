@@ -140,7 +140,8 @@ impl Client {
         }
         let path = collection_path(target, &operation, key.namespace.as_deref())?;
         let body = bytes(&operation, &object)?;
-        self.send(self.settings().on_write(Call::new(operation, Method::POST, path).body(JSON, body))).await
+        let call = self.settings().on_write(Call::new(operation, Method::POST, path).body(JSON, body));
+        self.write(target, Some(&key), call).await
     }
 
     pub(super) async fn write_whole(
@@ -152,7 +153,8 @@ impl Client {
     ) -> Result<Bytes> {
         let (operation, path) = locate(target, "update", key, subresource)?;
         let body = bytes(&operation, object)?;
-        self.send(self.settings().on_write(Call::new(operation, Method::PUT, path).body(JSON, body))).await
+        let call = self.settings().on_write(Call::new(operation, Method::PUT, path).body(JSON, body));
+        self.write(target, Some(key), call).await
     }
 
     pub(super) async fn write_patch(
@@ -167,7 +169,7 @@ impl Client {
             .body()
             .map_err(|source| ClientError::Encode { operation: Box::new(operation.clone()), source })?;
         let call = Call::new(operation, Method::PATCH, path).body(patch.content_type(), body);
-        self.send(self.settings().on_write(call)).await
+        self.write(target, Some(key), self.settings().on_write(call)).await
     }
 
     pub(super) async fn write_apply(
@@ -181,7 +183,7 @@ impl Client {
         let body = bytes(&operation, &object)?;
         let call = Call::new(operation, Method::PATCH, path).body(APPLY_PATCH, body);
         let force = if self.settings().force { "true" } else { "false" };
-        self.send(self.settings().on_write(call).query("force", force)).await
+        self.write(target, Some(&key), self.settings().on_write(call).query("force", force)).await
     }
 
     pub(super) async fn remove(
@@ -192,7 +194,12 @@ impl Client {
     ) -> Result<bool> {
         let (operation, path) = locate(target, "delete", key, None)?;
         let body = bytes(&operation, &options.body(self.settings().dry_run))?;
-        match self.send(Call::new(operation, Method::DELETE, path).body(JSON, body)).await {
+        let call = Call::new(operation, Method::DELETE, path).body(JSON, body);
+        let answer = match options.is_dry_run() {
+            true => self.send(call).await,
+            false => self.write(target, Some(key), call).await,
+        };
+        match answer {
             Ok(_) => Ok(true),
             Err(error) if error.is_not_found() => Ok(false),
             Err(error) => Err(error),
@@ -213,7 +220,10 @@ impl Client {
         let body = bytes(&operation, &options.body(self.settings().dry_run))?;
         let mut call = Call::new(operation, Method::DELETE, path).body(JSON, body);
         call.query = selection.query();
-        self.send(call).await.map(drop)
+        match options.is_dry_run() {
+            true => self.send(call).await.map(drop),
+            false => self.write(target, None, call).await.map(drop),
+        }
     }
 }
 

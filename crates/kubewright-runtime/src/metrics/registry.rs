@@ -69,6 +69,8 @@ pub(super) struct Families {
     pub(super) requests: Counters<3>,
 
     pub(super) watch_objects: Gauges<5>,
+    pub(super) watch_bytes: Gauges<5>,
+    pub(super) watch_version: Gauges<5>,
     pub(super) watch_restarts: Counters<5>,
     pub(super) watch_failing: Gauges<5>,
     pub(super) watch_undecodable: Counters<5>,
@@ -210,6 +212,8 @@ impl Families {
             queue_retries: Family::default(),
             requests: Family::default(),
             watch_objects: Family::default(),
+            watch_bytes: Family::default(),
+            watch_version: Family::default(),
             watch_restarts: Family::default(),
             watch_failing: Family::default(),
             watch_undecodable: Family::default(),
@@ -315,6 +319,18 @@ impl Families {
             "kubewright_watch_objects",
             "Number of objects that a watch holds in the cache",
             f.watch_objects.clone(),
+        );
+        r.register(
+            "kubewright_watch_bytes",
+            "Size of the JSON of the objects that a watch holds in the cache, without managed fields unless they are \
+             kept; compares kinds with each other, as decoded objects take a multiple of it",
+            f.watch_bytes.clone(),
+        );
+        r.register(
+            "kubewright_watch_resource_version",
+            "Resource version up to which a watch has seen everything; the same kind on the server says how far behind \
+             it is",
+            f.watch_version.clone(),
         );
         r.register(
             "kubewright_watch_restarts",
