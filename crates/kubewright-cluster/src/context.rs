@@ -65,7 +65,7 @@ pub(crate) fn has_cause(error: &ClientError, cause: &str) -> bool {
 /// Retries after conflicts without counting them as errors.
 ///
 /// A controller that writes what it read from a cache meets a conflict whenever the cache is behind. That is
-/// how it learns of it, not a failure.
+/// how it learns of it, not a failure. No more is a cache that has yet to show what the controller wrote.
 pub(crate) struct RetryConflicts<R>(pub(crate) R);
 
 impl<R: Reconciler> Reconciler for RetryConflicts<R> {
@@ -78,5 +78,6 @@ impl<R: Reconciler> Reconciler for RetryConflicts<R> {
 }
 
 fn is_outdated(error: &Error) -> bool {
-    error.as_client_error().is_some_and(|error| error.is_conflict() || error.is_already_exists())
+    let client_error = error.as_client_error();
+    client_error.is_some_and(|error| error.is_conflict() || error.is_already_exists() || error.is_stale())
 }

@@ -18,14 +18,12 @@ use crate::{
     context::{self, Context, RetryConflicts},
     note::Note,
     ownership,
-    pod::{Expectations, PATIENCE, Trust},
 };
 
 const NAME: &str = "daemonset-controller";
 
 pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
     let sets = manager.cache().declare(InformerOptions::<DaemonSet>::new())?;
-    let pods = manager.cache().declare(InformerOptions::<Pod>::new())?;
     let nodes = manager.cache().declare(InformerOptions::<Node>::new())?;
     let adopters =
         ownership::enqueue_adopters(sets.clone(), |set: &DaemonSet| ownership::selector(&set.spec.selector));
@@ -40,52 +38,36 @@ pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
         .run(RetryConflicts(DaemonSetReconciler {
             context: Context::new(manager, settings, NAME),
             sets,
-            pods,
             nodes,
-            expectations: Expectations::default(),
         }))
 }
 
 struct DaemonSetReconciler {
     context: Context,
     sets: Informer<DaemonSet>,
-    pods: Informer<Pod>,
     nodes: Informer<Node>,
-    expectations: Expectations,
 }
 
 impl Reconciler for DaemonSetReconciler {
     async fn reconcile(&self, request: Request) -> Result<Action> {
         let client = &self.context.client;
-        let Some(set) = self.sets.get(&request) else {
-            self.expectations.forget(&request);
-            return Ok(Action::done());
-        };
+        let Some(set) = self.sets.get(&request) else { return Ok(Action::done()) };
         let Some(selector) = ownership::selector(&set.spec.selector) else { return Ok(Action::done()) };
-        let mut all = self.pods.list(Some(request.namespace()));
-        let mut trust = self.expectations.compare(&request, &all);
-        if trust == Trust::Lost {
-            let options = ListOptions::in_namespace(request.namespace());
-            all = client.live().list::<Pod>(options).await?.into_iter().map(std::sync::Arc::new).collect();
-            self.expectations.forget(&request);
-            trust = Trust::Current;
-        }
+        // Without the pods of its own making in it, the list would have it make them again.
+        let all = ListOptions::in_namespace(request.namespace());
+        let all = client.read_your_writes().list::<Pod>(all).await?;
         let owned = ownership::claim_all(client, &*set, Some(&selector), all).await?;
         let plan = plan::plan(&set, &self.nodes.list(None), &owned, self.context.clock.now());
 
-        if trust == Trust::Current {
-            for pod in &plan.delete {
-                let uid = pod.uid().unwrap_or_default();
-                let options = DeleteOptions::background().uid(&uid);
-                client.delete::<Pod>(Request::of(&**pod), options).await?;
-                self.expectations.deleted(&request, uid);
-                let message = format!("Deleted pod: {}", pod.name_any());
-                self.context.tell(&*set, &Note::normal("SuccessfulDelete", "Deleting", message));
-            }
-            for node in &plan.create {
-                if !self.create(&request, &set, node).await? {
-                    return Ok(Action::done());
-                }
+        for pod in &plan.delete {
+            let options = DeleteOptions::background().uid(pod.uid().unwrap_or_default());
+            client.delete::<Pod>(Request::of(&**pod), options).await?;
+            let message = format!("Deleted pod: {}", pod.name_any());
+            self.context.tell(&*set, &Note::normal("SuccessfulDelete", "Deleting", message));
+        }
+        for node in &plan.create {
+            if !self.create(&set, node).await? {
+                return Ok(Action::done());
             }
         }
         if set.status.as_ref() != Some(&plan.status) {
@@ -93,20 +75,15 @@ impl Reconciler for DaemonSetReconciler {
             updated.status = Some(plan.status);
             self.context.write_status(&updated).await?;
         }
-        Ok(match plan.check_after {
-            Some(delay) => Action::requeue_after(delay),
-            None if trust == Trust::Lagging => Action::requeue_after(PATIENCE),
-            None => Action::done(),
-        })
+        Ok(plan.check_after.map_or(Action::done(), Action::requeue_after))
     }
 }
 
 impl DaemonSetReconciler {
     /// `false` means that the namespace is going, and nothing can be created in it.
-    async fn create(&self, request: &Request, set: &DaemonSet, node: &str) -> Result<bool> {
+    async fn create(&self, set: &DaemonSet, node: &str) -> Result<bool> {
         match self.context.client.create(&pods::new_pod(set, node)).await {
             Ok(created) => {
-                self.expectations.created(request, created.uid().unwrap_or_default());
                 let message = format!("Created pod: {}", created.name_any());
                 self.context.tell(set, &Note::normal("SuccessfulCreate", "Creating", message));
                 Ok(true)

@@ -35,8 +35,8 @@ pub(super) struct Plan {
     pub(super) check_after: Option<Duration>,
 }
 
-/// Decides about a Job and the `pods` that it controls. `trusted` says that `pods` has all that were created.
-pub(super) fn plan(job: &Job, pods: &[Arc<Pod>], trusted: bool, now: Timestamp) -> Plan {
+/// Decides about a Job and the `pods` that it controls, which must have all that were created.
+pub(super) fn plan(job: &Job, pods: &[Arc<Pod>], now: Timestamp) -> Plan {
     let no_spec = JobSpec::default();
     let spec = job.spec.as_ref().unwrap_or(&no_spec);
     let status = job.status.clone().unwrap_or_default();
@@ -44,7 +44,7 @@ pub(super) fn plan(job: &Job, pods: &[Arc<Pod>], trusted: bool, now: Timestamp) 
     if run.has("Complete") || run.has("Failed") {
         run.finish();
     } else {
-        run.advance(job.metadata.deletion_timestamp.is_some(), trusted);
+        run.advance(job.metadata.deletion_timestamp.is_some());
     }
     run.plan
 }
@@ -87,7 +87,7 @@ impl Run<'_> {
         }
     }
 
-    fn advance(&mut self, deleting: bool, trusted: bool) {
+    fn advance(&mut self, deleting: bool) {
         let suspended = self.spec.suspend == Some(true);
         self.note_suspension(suspended);
         let counts = self.count();
@@ -109,7 +109,7 @@ impl Run<'_> {
         if suspended {
             self.plan.delete = counts.active;
             self.plan.status.active = None;
-        } else if trusted {
+        } else {
             self.balance(counts);
         }
     }
@@ -363,7 +363,7 @@ mod tests {
         }
 
         fn step(&mut self) -> Plan {
-            let plan = plan(&self.job, &self.pods, true, self.now);
+            let plan = plan(&self.job, &self.pods, self.now);
             self.job.status = Some(plan.status.clone());
             for pod in &plan.release {
                 for own in &mut self.pods {

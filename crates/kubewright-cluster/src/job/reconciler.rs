@@ -17,46 +17,34 @@ use crate::{
     context::{self, Context, RetryConflicts},
     note::Note,
     ownership,
-    pod::{Expectations, PATIENCE, Trust},
 };
 
 const NAME: &str = "job-controller";
 
 pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
     let jobs = manager.cache().declare(InformerOptions::<Job>::new())?;
-    let pods = manager.cache().declare(InformerOptions::<Pod>::new())?;
-    Controller::for_kind::<Job>(manager).named(NAME).owns::<Pod>().run(RetryConflicts(JobReconciler {
-        context: Context::new(manager, settings, NAME),
-        jobs,
-        pods,
-        expectations: Expectations::default(),
-    }))
+    Controller::for_kind::<Job>(manager)
+        .named(NAME)
+        .owns::<Pod>()
+        .run(RetryConflicts(JobReconciler { context: Context::new(manager, settings, NAME), jobs }))
 }
 
 struct JobReconciler {
     context: Context,
     jobs: Informer<Job>,
-    pods: Informer<Pod>,
-    expectations: Expectations,
 }
 
 impl Reconciler for JobReconciler {
     async fn reconcile(&self, request: Request) -> Result<Action> {
-        let mut pods = self.pods.list(Some(request.namespace()));
+        // Without the pods of its own making in it, the list would have it make them again.
+        let pods = ListOptions::in_namespace(request.namespace());
+        let mut pods = self.context.client.read_your_writes().list::<Pod>(pods).await?;
         let Some(job) = self.jobs.get(&request) else {
-            self.expectations.forget(&request);
             return self.release_orphans(&request, &pods).await;
         };
-        let mut trust = self.expectations.compare(&request, &pods);
-        if trust == Trust::Lost {
-            let options = ListOptions::in_namespace(request.namespace());
-            pods = self.context.client.live().list::<Pod>(options).await?.into_iter().map(Arc::new).collect();
-            self.expectations.forget(&request);
-            trust = Trust::Current;
-        }
         pods.retain(|pod| ownership::is_controlled_by(&pod.metadata, job.metadata.uid.as_deref()));
 
-        let plan = plan::plan(&job, &pods, trust == Trust::Current, self.context.clock.now());
+        let plan = plan::plan(&job, &pods, self.context.clock.now());
         if job.status.as_ref() != Some(&plan.status) {
             let mut updated = (*job).clone();
             updated.status = Some(plan.status);
@@ -69,10 +57,10 @@ impl Reconciler for JobReconciler {
             self.release(pod).await?;
         }
         for pod in &plan.delete {
-            self.delete(&request, &job, pod).await?;
+            self.delete(&job, pod).await?;
         }
         for index in plan.create {
-            if !self.create(&request, &job, index).await? {
+            if !self.create(&job, index).await? {
                 return Ok(Action::done());
             }
         }
@@ -81,20 +69,15 @@ impl Reconciler for JobReconciler {
             self.context.client.delete::<Job>(&request, options).await?;
             return Ok(Action::done());
         }
-        Ok(match plan.check_after {
-            Some(delay) => Action::requeue_after(delay),
-            None if trust == Trust::Lagging => Action::requeue_after(PATIENCE),
-            None => Action::done(),
-        })
+        Ok(plan.check_after.map_or(Action::done(), Action::requeue_after))
     }
 }
 
 impl JobReconciler {
     /// `false` means that the namespace is going, and nothing can be created in it.
-    async fn create(&self, request: &Request, job: &Job, index: Option<i32>) -> Result<bool> {
+    async fn create(&self, job: &Job, index: Option<i32>) -> Result<bool> {
         match self.context.client.create(&pods::new_pod(job, index)).await {
             Ok(created) => {
-                self.expectations.created(request, created.uid().unwrap_or_default());
                 let message = format!("Created pod: {}", created.name_any());
                 self.context.tell(job, &Note::normal("SuccessfulCreate", "Creating", message));
                 Ok(true)
@@ -108,13 +91,11 @@ impl JobReconciler {
         }
     }
 
-    async fn delete(&self, request: &Request, job: &Job, pod: &Pod) -> Result<()> {
+    async fn delete(&self, job: &Job, pod: &Pod) -> Result<()> {
         // Released first, so that it does not count as one that failed.
         self.release(pod).await?;
-        let uid = pod.uid().unwrap_or_default();
-        let options = DeleteOptions::background().uid(&uid);
+        let options = DeleteOptions::background().uid(pod.uid().unwrap_or_default());
         self.context.client.delete::<Pod>(Request::of(pod), options).await?;
-        self.expectations.deleted(request, uid);
         let message = format!("Deleted pod: {}", pod.name_any());
         self.context.tell(job, &Note::normal("SuccessfulDelete", "Deleting", message));
         Ok(())

@@ -2,11 +2,8 @@
 //!
 //! Pure functions over the Pod's status, shared by every workload controller so that all count alike.
 
-mod expectations;
-
 use std::time::Duration;
 
-pub(crate) use expectations::{Expectations, PATIENCE, Trust};
 use jiff::Timestamp;
 use k8s_openapi::{
     api::core::v1::{Pod, PodCondition},

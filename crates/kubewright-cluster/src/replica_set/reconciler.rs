@@ -21,59 +21,42 @@ use crate::{
     cluster::Settings,
     context::{self, Context, RetryConflicts},
     note::Note,
-    ownership,
-    pod::{self, Expectations, PATIENCE, Trust},
+    ownership, pod,
 };
 
 const NAME: &str = "replicaset-controller";
 
 pub(crate) fn run(manager: &Manager, settings: &Settings) -> Result<()> {
     let replica_sets = manager.cache().declare(InformerOptions::<ReplicaSet>::new())?;
-    let pods = manager.cache().declare(InformerOptions::<Pod>::new())?;
     let adopters = ownership::enqueue_adopters(replica_sets.clone(), |rs: &ReplicaSet| {
         ownership::selector(&rs.spec.selector)
     });
     Controller::for_kind::<ReplicaSet>(manager).named(NAME).owns::<Pod>().watches::<Pod>(adopters).run(
-        RetryConflicts(ReplicaSetReconciler {
-            context: Context::new(manager, settings, NAME),
-            replica_sets,
-            pods,
-            expectations: Expectations::default(),
-        }),
+        RetryConflicts(ReplicaSetReconciler { context: Context::new(manager, settings, NAME), replica_sets }),
     )
 }
 
 struct ReplicaSetReconciler {
     context: Context,
     replica_sets: Informer<ReplicaSet>,
-    pods: Informer<Pod>,
-    expectations: Expectations,
 }
 
 impl Reconciler for ReplicaSetReconciler {
     async fn reconcile(&self, request: Request) -> Result<Action> {
         let client = &self.context.client;
-        let Some(replica_set) = self.replica_sets.get(&request) else {
-            self.expectations.forget(&request);
-            return Ok(Action::done());
-        };
-        let mut pods = self.pods.list(Some(request.namespace()));
-        let mut trust = self.expectations.compare(&request, &pods);
-        if trust == Trust::Lost {
-            let live = client.live().list::<Pod>(ListOptions::in_namespace(request.namespace())).await?;
-            pods = live.into_iter().map(Arc::new).collect();
-            self.expectations.forget(&request);
-            trust = Trust::Current;
-        }
+        let Some(replica_set) = self.replica_sets.get(&request) else { return Ok(Action::done()) };
+        // Without the pods of its own making in it, the list would have it make them again.
+        let pods = ListOptions::in_namespace(request.namespace());
+        let pods = client.read_your_writes().list::<Pod>(pods).await?;
         let related = self.related(&replica_set, &pods);
         let selector = ownership::selector(&replica_set.spec.selector);
         let owned = ownership::claim_all(client, &*replica_set, selector.as_ref(), pods).await?;
 
         let mut failure = None;
-        if trust == Trust::Current && replica_set.metadata.deletion_timestamp.is_none() {
+        if replica_set.metadata.deletion_timestamp.is_none() {
             let active = owned.iter().filter(|pod| pod::is_active(pod)).cloned().collect();
             let decision = decision::decide(&replica_set, active, &related, self.context.clock.now());
-            failure = self.carry_out(&request, &replica_set, decision).await;
+            failure = self.carry_out(&replica_set, decision).await;
         }
 
         let cause = failure.as_ref().map(|(failure, _)| failure);
@@ -83,7 +66,6 @@ impl Reconciler for ReplicaSetReconciler {
             // In a namespace that is being deleted there is nothing to retry.
             Some((_, error)) if context::has_cause(&error, "NamespaceTerminating") => Ok(Action::done()),
             Some((_, error)) => Err(error.into()),
-            None if trust == Trust::Lagging => Ok(Action::requeue_after(PATIENCE)),
             None => Ok(report.check_after.map_or(Action::done(), Action::requeue_after)),
         }
     }
@@ -93,7 +75,6 @@ impl ReplicaSetReconciler {
     /// Creates or deletes pods, up to the first failure.
     async fn carry_out(
         &self,
-        request: &Request,
         replica_set: &ReplicaSet,
         decision: Decision,
     ) -> Option<(Failure, ClientError)> {
@@ -105,7 +86,6 @@ impl ReplicaSetReconciler {
                 for _ in 0..count {
                     match self.context.client.create(&pod).await {
                         Ok(created) => {
-                            self.expectations.created(request, created.uid().unwrap_or_default());
                             let message = format!("Created pod: {}", created.name_any());
                             tell(Note::normal("SuccessfulCreate", "Creating", message));
                         }
@@ -123,16 +103,14 @@ impl ReplicaSetReconciler {
             }
             Decision::Delete(pods) => {
                 for pod in pods {
-                    let uid = pod.uid().unwrap_or_default();
-                    let options = DeleteOptions::background().uid(&uid);
+                    let options = DeleteOptions::background().uid(pod.uid().unwrap_or_default());
                     match self.context.client.delete::<Pod>(Request::of(&*pod), options).await {
                         Ok(_) => {
-                            self.expectations.deleted(request, uid);
                             let message = format!("Deleted pod: {}", pod.name_any());
                             tell(Note::normal("SuccessfulDelete", "Deleting", message));
                         }
                         // Another pod has the name by now: the one that was to go is gone.
-                        Err(error) if error.is_conflict() => self.expectations.deleted(request, uid),
+                        Err(error) if error.is_conflict() => {}
                         Err(error) => {
                             tell(Note::warning(
                                 "FailedDelete",
