@@ -209,6 +209,27 @@ async fn the_status_is_written_apart_and_owners_are_kept() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_name_is_made_by_the_server_and_a_patch_is_for_one_version() {
+    let server = server();
+    let client = client(&server);
+    let mut nameless = config("", &json!({"x": "1"}));
+    nameless.metadata.name = None;
+    nameless.metadata.generate_name = Some("cart-".into());
+    let created = client.create(&nameless).await.expect("created");
+    let name = created.metadata.name.clone().unwrap_or_default();
+    assert!(name.starts_with("cart-") && name.len() == 10, "{name}");
+
+    let mut changed = created.clone();
+    changed.data = Some([("y".to_owned(), "2".to_owned())].into());
+    let version = created.metadata.resource_version.clone().unwrap_or_default();
+    let patch = Patch::merge_from(&created, &changed).expect("a patch").at_version(version);
+    let patched: ConfigMap = client.patch(&created, patch.clone()).await.expect("patched");
+    assert_eq!(patched.data, changed.data);
+    let error = client.patch::<ConfigMap>(&created, patch).await.expect_err("it changed since");
+    assert!(error.is_conflict(), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_missing_kind_is_told_from_a_missing_object() {
     let server = server();
     let resource =

@@ -11,19 +11,22 @@ use std::{
     time::Duration,
 };
 
+use futures::future::BoxFuture;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::CustomResource;
 use kubewright_runtime::{
-    Action, Error, Request, Result,
+    Action, Error, ObjectReconciler, Request, Result, as_reconciler,
     cache::{Cache, CacheOptions, InformerOptions},
-    controller::{Controller, ControllerContext, ControllerHost, ControllerRunnable},
-    event::Event,
-    handler::{enqueue_mapped, enqueue_object},
+    client::Client,
+    controller::{Controller, ControllerContext, ControllerHost, ControllerRunnable, reconcile_id},
+    event::{Event, Object},
+    handler::{RequestQueue, enqueue_mapped, enqueue_object},
     manager::{Manager, Options},
     metrics::Metrics,
     predicate::resource_version_changed,
+    queue::NORMAL_PRIORITY,
     reconcile_fn,
-    source::channel,
+    source::{KindSource, Source, SourceGuard, channel},
 };
 use kubewright_world::{Clock, Random};
 use schemars::JsonSchema;
@@ -484,6 +487,107 @@ async fn objects_from_the_start_wait_behind_real_changes() {
     tokio::time::sleep(Duration::from_secs(40)).await;
     assert_eq!(log.take()[..5], ["shop/c00", "shop/c01", "shop/c02", "shop/c29", "shop/c03"]);
     assert!(host.server.requests().iter().all(|request| request.starts_with("/api/v1/namespaces/shop/")));
+}
+
+/// A source that asks for one request as it starts.
+struct Once(Request);
+
+impl Source for Once {
+    fn start(self: Box<Self>, queue: RequestQueue, _: Duration) -> BoxFuture<'static, Result<SourceGuard>> {
+        queue.add(self.0, NORMAL_PRIORITY);
+        Box::pin(std::future::ready(Ok(SourceGuard::new(()))))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_of_ones_own_and_an_informer_of_another_cache_feed_the_queue() {
+    let host = Host::new();
+    let elsewhere = Server::new();
+    elsewhere.put("configmaps", config_map("other", "config", "1"));
+    let other = Cache::new(elsewhere.client(), CacheOptions::default().random(Random::seeded(2)));
+    let configs = other.declare(InformerOptions::<ConfigMap>::new()).expect("declared");
+    other.start(&host.stop);
+    let log = Log::new();
+    let writer = log.clone();
+    Controller::for_kind::<ConfigMap>(&host)
+        .source(Once(Request::cluster("once")))
+        .source(KindSource::of_informer(configs, enqueue_object()))
+        .with_event_filter(|_: &Event<dyn Object>| false)
+        .run(reconcile_fn(move |request| {
+            writer.write(&request);
+            async { Ok(Action::done()) }
+        }))
+        .expect("added");
+    let _tasks = host.start();
+    eventually("both requests", || log.len() == 2).await;
+    assert_eq!(log.take(), ["once", "other/config"], "event filters are not for them");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_that_is_not_recovered_ends_the_controller() {
+    let host = Host::new();
+    host.server.put("configmaps", config_map("shop", "a", "1"));
+    Controller::for_kind::<ConfigMap>(&host)
+        .recover_panic(false)
+        .run(reconcile_fn(|request: Request| async move {
+            request.name.strip_prefix("cart-").expect("a bug");
+            Ok(Action::done())
+        }))
+        .expect("added");
+    let task = host.start().remove(0);
+    let end = task.await.expect_err("it panics");
+    assert_eq!(end.into_panic().downcast_ref::<String>().map(String::as_str), Some("a bug"));
+    assert_eq!(host.metric(r#"controller_runtime_reconcile_panics_total{controller="configmap"}"#), "1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_reconciliation_knows_its_id() {
+    let host = Host::new();
+    for name in ["a", "b"] {
+        host.server.put("configmaps", config_map("shop", name, "1"));
+    }
+    let ids = Arc::new(Mutex::new(Vec::new()));
+    let writer = ids.clone();
+    let reconciler = reconcile_fn(move |_| {
+        let writer = writer.clone();
+        async move {
+            writer.lock().unwrap().push(reconcile_id().expect("one runs"));
+            Ok(Action::done())
+        }
+    });
+    Controller::for_kind::<ConfigMap>(&host).run(reconciler).expect("added");
+    let _tasks = host.start();
+    eventually("both", || ids.lock().unwrap().len() == 2).await;
+    let ids = ids.lock().unwrap().clone();
+    assert_ne!(ids[0], ids[1]);
+    assert_eq!(ids[0].len(), 36, "a UUID: {ids:?}");
+    assert_eq!(reconcile_id(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_reconciler_is_asked_for_what_is_there() {
+    struct Noting(Log);
+
+    impl ObjectReconciler for Noting {
+        type Object = ConfigMap;
+
+        async fn reconcile(&self, config: Arc<ConfigMap>) -> Result<Action> {
+            self.0.write(&Request::of(&*config));
+            Ok(Action::done())
+        }
+    }
+
+    let host = Host::new();
+    host.server.put("configmaps", config_map("shop", "a", "1"));
+    let client = Client::new(host.server.client(), "test").with_cache(host.context.cache.clone());
+    let log = Log::new();
+    Controller::for_kind::<ConfigMap>(&host).run(as_reconciler(client, Noting(log.clone()))).expect("added");
+    let _tasks = host.start();
+    let series = r#"controller_runtime_reconcile_total{controller="configmap",result="success"}"#;
+    eventually("the object", || host.metric(series) == "1").await;
+    host.server.delete("configmaps", "shop", "a");
+    eventually("the deletion", || host.metric(series) == "2").await;
+    assert_eq!(log.take(), ["shop/a"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -96,7 +96,7 @@ fn guarded_patch(mut before: Value, mut after: Value, resource_version: Option<S
 }
 
 /// The JSON merge patch (RFC 7386) that makes `after` of `before`; `None` if they are equal.
-fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
+pub(super) fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
     let (Value::Object(before), Value::Object(after)) = (before, after) else {
         return (before != after).then(|| after.clone());
     };

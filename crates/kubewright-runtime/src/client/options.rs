@@ -1,7 +1,10 @@
 use std::time::Duration;
 
 use kube::core::Selector;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
+
+use super::create_or_patch::merge_patch;
 
 /// Which objects of a kind a list returns: all of them unless narrowed.
 ///
@@ -210,6 +213,50 @@ impl Patch {
         Self::Merge(patch)
     }
 
+    /// The merge patch that makes `after` of `before`: what differs, and nothing else. Lists are replaced whole.
+    ///
+    /// ```
+    /// use k8s_openapi::api::core::v1::ConfigMap;
+    /// use kubewright_runtime::client::Patch;
+    ///
+    /// # fn example(read: &ConfigMap) -> kubewright_runtime::Result<()> {
+    /// let mut config = read.clone();
+    /// config.data.get_or_insert_default().insert("currency".into(), "EUR".into());
+    /// let patch = Patch::merge_from(read, &config)?;
+    /// # let _ = patch;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Changes that others made meanwhile to other fields stay. If the change depends on what was read, add
+    /// [`at_version`](Self::at_version).
+    ///
+    /// # Errors
+    ///
+    /// If one of them cannot be written as JSON.
+    pub fn merge_from<T: Serialize>(before: &T, after: &T) -> crate::Result<Self> {
+        let value = |object: &T| serde_json::to_value(object).map_err(crate::Error::other);
+        let patch = merge_patch(&value(before)?, &value(after)?);
+        Ok(Self::Merge(patch.unwrap_or_else(|| Map::new().into())))
+    }
+
+    /// The same patch for an object at this version alone. At any other the server answers with a conflict.
+    #[must_use]
+    pub fn at_version(mut self, resource_version: impl Into<String>) -> Self {
+        let version = Value::String(resource_version.into());
+        match &mut self {
+            Self::Merge(patch) | Self::Strategic(patch) => {
+                json_patch::merge(patch, &json!({"metadata": {"resourceVersion": version}}));
+            }
+            Self::Json(patch) => {
+                let path = json_patch::jsonptr::PointerBuf::from_tokens(["metadata", "resourceVersion"]);
+                let test = json_patch::TestOperation { path, value: version };
+                patch.0.insert(0, json_patch::PatchOperation::Test(test));
+            }
+        }
+        self
+    }
+
     /// A JSON patch.
     #[must_use]
     pub fn json(patch: json_patch::Patch) -> Self {
@@ -254,6 +301,26 @@ mod tests {
                 ("labelSelector", "app=cart,tier".to_owned()),
                 ("fieldSelector", "metadata.name=a\\,b".to_owned())
             ]
+        );
+    }
+
+    #[test]
+    fn a_patch_has_the_difference_and_the_version_it_is_for() {
+        let before = json!({"metadata": {"name": "a"}, "data": {"x": "1", "y": "2"}});
+        let after = json!({"metadata": {"name": "a"}, "data": {"x": "3"}});
+        let body = |patch: Patch| {
+            serde_json::from_slice::<Value>(&patch.body().expect("JSON")).expect("what was written")
+        };
+        let patch = Patch::merge_from(&before, &after).expect("JSON");
+        assert_eq!(body(patch.clone()), json!({"data": {"x": "3", "y": null}}));
+        assert_eq!(
+            body(patch.at_version("7")),
+            json!({"data": {"x": "3", "y": null}, "metadata": {"resourceVersion": "7"}})
+        );
+        assert_eq!(body(Patch::merge_from(&before, &before).expect("JSON")), json!({}));
+        assert_eq!(
+            body(Patch::json(json_patch::Patch::default()).at_version("7")),
+            json!([{"op": "test", "path": "/metadata/resourceVersion", "value": "7"}])
         );
     }
 

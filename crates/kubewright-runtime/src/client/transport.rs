@@ -159,3 +159,47 @@ fn log_warnings(headers: &HeaderMap, operation: &Operation) {
         tracing::warn!(%operation, "the API server warns: {text}");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io,
+        sync::{Arc, Mutex},
+    };
+
+    use http::HeaderValue;
+
+    use super::*;
+    use crate::{Request, client::Target};
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("no panic under the lock").extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn warnings_of_the_server_are_logged() {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let subscriber =
+            tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+        let mut headers = HeaderMap::new();
+        headers.append(header::WARNING, HeaderValue::from_static("299 - \"unknown field \\\"spec.x\\\"\""));
+        headers.append(header::WARNING, HeaderValue::from_static("110 - \"a stale cache on the way\""));
+        let target = Target::of::<k8s_openapi::api::core::v1::ConfigMap>();
+        let operation = target.on("create", &Request::namespaced("shop", "cart"));
+        tracing::subscriber::with_default(subscriber, || log_warnings(&headers, &operation));
+        let text = String::from_utf8(lines.0.lock().expect("no panic").clone()).expect("utf-8");
+        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!(text.contains("WARN") && text.contains("the API server warns: unknown field"), "{text}");
+    }
+}

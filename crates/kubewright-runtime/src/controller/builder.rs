@@ -272,6 +272,12 @@ impl<'a> Controller<'a> {
         self
     }
 
+    /// Sets [`ControllerConfig::recover_panic`].
+    pub fn recover_panic(mut self, recover: bool) -> Self {
+        self.config.recover_panic = recover;
+        self
+    }
+
     /// Sets [`ControllerConfig::drain_timeout`].
     pub fn drain_timeout(mut self, timeout: Duration) -> Self {
         self.config.drain_timeout = timeout;
@@ -325,7 +331,7 @@ impl<'a> Controller<'a> {
         let worker = Worker::new(
             name.clone(),
             &self.resource,
-            self.config.reconcile_timeout,
+            &self.config,
             Box::new(reconciler),
             self.context.metrics.controller(&name),
             self.context.random.fork(),

@@ -16,6 +16,9 @@ pub struct ControllerConfig {
     /// How long one reconciliation may take. It is cancelled then, and retried as after an error. The default
     /// is no limit.
     pub reconcile_timeout: Option<Duration>,
+    /// Whether a panic in the reconciler is taken as an error of that one reconciliation, which is retried. Without
+    /// that, it ends the manager with an error. It is counted and logged in either case. The default is true.
+    pub recover_panic: bool,
     /// How long running reconciliations may take after the controller is told to stop. The default is 30 s.
     pub drain_timeout: Duration,
     /// Whether the controller reconciles on the leader alone; on the others it stands by with a filled queue. The
@@ -41,6 +44,7 @@ impl Default for ControllerConfig {
             group_kind_concurrency: BTreeMap::new(),
             cache_sync_timeout: Duration::from_secs(120),
             reconcile_timeout: None,
+            recover_panic: true,
             drain_timeout: Duration::from_secs(30),
             needs_leader_election: true,
             rate_limiter: RateLimiter::default(),

@@ -4,7 +4,7 @@
 //! * [`ControllerRunnable`] is what it builds, for the manager to run: it starts the sources, waits for their
 //!   caches, and hands requests to the reconciler until it is stopped (`runnable.rs`).
 //! * `worker.rs` is one reconciliation: panics caught, time limited, the result turned into what happens to the
-//!   request next. `backtrace.rs` tells where a caught panic came from.
+//!   request next. `backtrace.rs` tells where a caught panic came from, [`reconcile_id`] which reconciliation runs.
 //!
 //! `report.rs` tells those who ask what a controller is doing.
 //!
@@ -14,6 +14,7 @@ mod backtrace;
 mod builder;
 mod config;
 mod host;
+mod reconcile_id;
 mod report;
 mod runnable;
 mod worker;
@@ -21,4 +22,5 @@ mod worker;
 pub use builder::Controller;
 pub use config::ControllerConfig;
 pub use host::{ControllerContext, ControllerHost};
+pub use reconcile_id::reconcile_id;
 pub use runnable::ControllerRunnable;

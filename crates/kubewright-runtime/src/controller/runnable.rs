@@ -1,6 +1,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
+    panic::resume_unwind,
     sync::Arc,
 };
 
@@ -100,8 +101,9 @@ impl ControllerRunnable {
         }
         tracing::info!(controller = name, workers = config.max_concurrent_reconciles, "Starting workers");
         let (worker, tasks, keys) = (Arc::new(worker), JoinSet::new(), BTreeMap::new());
-        let others = BTreeSet::new();
-        let mut running = Running { worker, queue, leadership, ownership, others, tasks, keys };
+        let (others, recover_panic) = (BTreeSet::new(), config.recover_panic);
+        let mut running =
+            Running { worker, queue, leadership, ownership, others, recover_panic, tasks, keys };
         running.until(&stop, config.max_concurrent_reconciles, &mut guards).await;
         drop(guards);
         tracing::info!(controller = name, "Shutdown signal received, waiting for all workers to finish");
@@ -128,6 +130,7 @@ struct Running {
     ownership: Ownership,
     /// The requests that came and are not this replica's.
     others: BTreeSet<Request>,
+    recover_panic: bool,
     tasks: JoinSet<()>,
     keys: BTreeMap<tokio::task::Id, Request>,
 }
@@ -140,7 +143,7 @@ impl Running {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
-                Some(ended) = self.tasks.join_next_with_id() => self.ended(&ended),
+                Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
                 changes = self.ownership.gained(seen) => {
                     seen = changes;
                     // The replica that had a request may have left it undone.
@@ -173,7 +176,7 @@ impl Running {
         while !self.tasks.is_empty() {
             tokio::select! {
                 biased;
-                Some(ended) = self.tasks.join_next_with_id() => self.ended(&ended),
+                Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
                 () = sleep_until(deadline) => {
                     return Err(Error::GracePeriod {
                         grace: format!("{:?}", config.drain_timeout),
@@ -185,11 +188,13 @@ impl Running {
         Ok(())
     }
 
-    fn ended(&mut self, ended: &Result<(tokio::task::Id, ()), tokio::task::JoinError>) {
+    fn ended(&mut self, ended: Result<(tokio::task::Id, ()), tokio::task::JoinError>) {
         match ended {
             Ok((id, ())) => {
-                self.keys.remove(id);
+                self.keys.remove(&id);
             }
+            // Goes on in the task of the controller, where the manager sees it and ends.
+            Err(error) if error.is_panic() && !self.recover_panic => resume_unwind(error.into_panic()),
             Err(error) => {
                 // The worker catches the panics of the reconciler, so this is one of its own.
                 let request = self.keys.remove(&error.id());

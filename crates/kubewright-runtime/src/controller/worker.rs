@@ -1,4 +1,9 @@
-use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, resume_unwind},
+    sync::Arc,
+    time::Duration,
+};
 
 use futures::{FutureExt, future::BoxFuture};
 use kube::core::ApiResource;
@@ -6,7 +11,11 @@ use kubewright_world::Random;
 use tokio::time::{Instant, timeout};
 use tracing::Instrument;
 
-use super::backtrace::{self, Traced};
+use super::{
+    ControllerConfig,
+    backtrace::{self, Traced},
+    reconcile_id,
+};
 use crate::{
     Action, Error, Next, Reconciler, Request, Result,
     diagnostics::LastErrors,
@@ -22,6 +31,7 @@ pub(super) struct Worker {
     pub(super) kind: String,
     pub(super) errors: Arc<LastErrors>,
     timeout: Option<Duration>,
+    recover_panic: bool,
     reconciler: Box<dyn AnyReconciler>,
     metrics: ControllerMetrics,
     random: Random,
@@ -53,14 +63,15 @@ impl Worker {
     pub(super) fn new(
         controller: String,
         resource: &ApiResource,
-        timeout: Option<Duration>,
+        config: &ControllerConfig,
         reconciler: Box<dyn AnyReconciler>,
         metrics: ControllerMetrics,
         random: Random,
     ) -> Self {
         let (group, kind) = (resource.group.clone(), resource.kind.clone());
+        let (timeout, recover_panic) = (config.reconcile_timeout, config.recover_panic);
         let errors = Arc::default();
-        Self { controller, group, kind, errors, timeout, reconciler, metrics, random }
+        Self { controller, group, kind, errors, timeout, recover_panic, reconciler, metrics, random }
     }
 
     pub(super) fn metrics(&self) -> &ControllerMetrics {
@@ -71,6 +82,7 @@ impl Worker {
     /// of controller-runtime.
     pub(super) async fn process(&self, work: InFlight<Request>, queue: &RequestQueue) {
         let request = work.key();
+        let id = self.random.uid();
         let span = tracing::info_span!(
             "reconcile",
             controller = self.controller,
@@ -78,17 +90,16 @@ impl Worker {
             controllerKind = self.kind,
             namespace = request.namespace(),
             name = request.name,
-            reconcileID = self.random.uid(),
+            reconcileID = id,
         );
-        async {
+        let reconciliation = async {
             let _active = self.metrics.worker_active();
             let started = Instant::now();
             let result = self.reconcile(request.clone()).await;
             let outcome = self.settle(&work, result, queue);
             self.metrics.reconciled(outcome, started.elapsed());
-        }
-        .instrument(span)
-        .await;
+        };
+        reconcile_id::scope(id, reconciliation).instrument(span).await;
         // Last, so that a run that was asked for meanwhile starts after this one is settled.
         drop(work);
     }
@@ -113,6 +124,9 @@ impl Worker {
             let message = message_of(panic.as_ref());
             let backtrace = backtrace::take().unwrap_or_default();
             tracing::error!(panic = message, backtrace, "Observed a panic in reconciler");
+            if !self.recover_panic {
+                resume_unwind(panic);
+            }
             Err(Error::other(Abort::Panic(message)))
         })
     }

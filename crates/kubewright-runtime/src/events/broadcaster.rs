@@ -236,6 +236,7 @@ impl Writer {
             metadata: ObjectMeta {
                 name: Some(format!("{name}.{:016x}", self.random.next_u64())),
                 namespace: Some(namespace.unwrap_or_else(|| "default".to_owned())),
+                annotations: Some((*event.annotations).clone()).filter(|annotations| !annotations.is_empty()),
                 ..Default::default()
             },
             event_time: Some(MicroTime(micros(event.time))),
@@ -297,7 +298,8 @@ mod tests {
             .answer(200, stored());
         let metrics = Metrics::new();
         let broadcaster = broadcaster(&server, &metrics);
-        let recorder = broadcaster.recorder("memcached", "memcached-0");
+        let recorder =
+            broadcaster.recorder("memcached", "memcached-0").with_annotation("example.com/shard", "3");
         let running = broadcaster.start();
         for _ in 0..3 {
             recorder.normal(&regarding(), "Created", "CreateDeployment", "created cart");
@@ -313,6 +315,7 @@ mod tests {
         let event = &create.body;
         let name = event["metadata"]["name"].as_str().expect("a name").to_owned();
         assert!(name.starts_with("cart.") && name.len() == "cart.".len() + 16, "{name}");
+        assert_eq!(event["metadata"]["annotations"], json!({"example.com/shard": "3"}));
         assert_eq!(event["eventTime"], "2030-01-01T00:00:00.000000Z");
         assert_eq!(event["type"], "Normal");
         assert_eq!(event["reason"], "Created");

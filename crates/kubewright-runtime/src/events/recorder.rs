@@ -1,4 +1,4 @@
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
@@ -27,6 +27,7 @@ pub struct Recorder {
     controller: Arc<str>,
     instance: Arc<str>,
     clock: Clock,
+    annotations: Arc<BTreeMap<String, String>>,
     metrics: EventMetrics,
 }
 
@@ -61,6 +62,8 @@ pub struct RecordedEvent {
     pub controller: Arc<str>,
     /// The process that reports it.
     pub instance: Arc<str>,
+    /// The annotations of the event itself.
+    pub annotations: Arc<BTreeMap<String, String>>,
 }
 
 const WORD_LIMIT: usize = 128;
@@ -77,7 +80,8 @@ impl Recorder {
         metrics: EventMetrics,
     ) -> Self {
         let instance = cut(&format!("{controller}-{host}"), WORD_LIMIT).to_owned();
-        Self { sender, controller: controller.into(), instance: instance.into(), clock, metrics }
+        let annotations = Arc::default();
+        Self { sender, controller: controller.into(), instance: instance.into(), clock, annotations, metrics }
     }
 
     /// A recorder for tests of a reconciler, and the events that it records. Beyond `capacity` they are
@@ -87,6 +91,14 @@ impl Recorder {
         let (sender, receiver) = mpsc::channel(capacity.max(1));
         let metrics = crate::metrics::Metrics::new().events();
         (Self::new(sender, "test", "localhost", Clock::system(), metrics), receiver)
+    }
+
+    /// The same recorder, whose events have this annotation, for programs that read them. Of a series it is that of
+    /// the first event.
+    #[must_use]
+    pub fn with_annotation(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        Arc::make_mut(&mut self.annotations).insert(name.into(), value.into());
+        self
     }
 
     /// Records that something is as expected.
@@ -131,6 +143,7 @@ impl Recorder {
             time: self.clock.now(),
             controller: self.controller.clone(),
             instance: self.instance.clone(),
+            annotations: self.annotations.clone(),
         };
         if self.sender.try_send(event).is_err() {
             self.metrics.dropped();

@@ -201,6 +201,7 @@ mod tests {
             time: Timestamp::UNIX_EPOCH,
             controller: Arc::from("memcached"),
             instance: Arc::from("memcached-0"),
+            annotations: Default::default(),
         }
     }
 

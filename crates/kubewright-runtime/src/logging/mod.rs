@@ -14,11 +14,13 @@
 //! ```
 
 mod json;
+mod zap;
 
 use std::io::IsTerminal;
 
 use tracing_subscriber::{EnvFilter, Layer, Registry, fmt, layer::SubscriberExt, util::SubscriberInitExt};
 
+pub(crate) use self::zap::ZapFlags;
 use crate::{
     Error, Result,
     manager::{LogFormat, Options},
@@ -31,16 +33,17 @@ use crate::{
 ///
 /// If the filter of the options is none.
 pub fn init(options: &Options) -> Result<()> {
-    let filter = EnvFilter::try_new(directives(&options.log_level)).map_err(|error| {
-        Error::setup(format!("--log-level {:?} is no level and no filter: {error}", options.log_level))
-    })?;
-    let output: Box<dyn Layer<Registry> + Send + Sync> = match options.log_format {
-        LogFormat::Text => {
-            let colors = std::io::stderr().is_terminal();
-            fmt::layer().with_ansi(colors).with_writer(std::io::stderr).boxed()
-        }
-        LogFormat::Json => json::layer(std::io::stderr).boxed(),
-    };
+    let level = options.zap.level().unwrap_or(&options.log_level);
+    let filter = EnvFilter::try_new(directives(level))
+        .map_err(|error| Error::setup(format!("--log-level {level:?} is no level and no filter: {error}")))?;
+    let output: Box<dyn Layer<Registry> + Send + Sync> =
+        match options.zap.format().unwrap_or(options.log_format) {
+            LogFormat::Text => {
+                let colors = std::io::stderr().is_terminal();
+                fmt::layer().with_ansi(colors).with_writer(std::io::stderr).boxed()
+            }
+            LogFormat::Json => json::layer(std::io::stderr).boxed(),
+        };
     // An error means that there is a subscriber.
     let _ = tracing_subscriber::registry().with(output.with_filter(filter)).try_init();
     Ok(())

@@ -3,7 +3,7 @@ use std::{ffi::OsString, path::PathBuf, str::FromStr, time::Duration};
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::{BindAddress, crd_command::CrdCommand};
-use crate::{election::LeaderElectionOptions, sharding::ShardBy};
+use crate::{election::LeaderElectionOptions, logging::ZapFlags, sharding::ShardBy};
 
 /// The settings of a manager, which are the flags of an operator's binary.
 ///
@@ -122,6 +122,9 @@ pub struct Options {
     #[arg(long, env = "HOSTNAME", value_name = "NAME", default_value = "localhost", hide = true)]
     pub instance: String,
 
+    #[command(flatten)]
+    pub(crate) zap: ZapFlags,
+
     #[arg(skip)]
     pub(super) mode: Mode,
 }
@@ -214,6 +217,7 @@ impl Default for Options {
             log_format: LogFormat::default(),
             name: "kubewright".to_owned(),
             instance: "localhost".to_owned(),
+            zap: ZapFlags::default(),
             mode: Mode::Run,
         }
     }

@@ -67,6 +67,7 @@ pub(super) struct Families {
     pub(super) queue_retries: Counters<2>,
 
     pub(super) requests: Counters<3>,
+    pub(super) request_duration: Histograms<2>,
 
     pub(super) watch_objects: Gauges<5>,
     pub(super) watch_bytes: Gauges<5>,
@@ -211,6 +212,7 @@ impl Families {
             longest_running: Family::default(),
             queue_retries: Family::default(),
             requests: Family::default(),
+            request_duration: Family::new_with_constructor(|| Histogram::new(REQUEST_DURATION_BUCKETS)),
             watch_objects: Family::default(),
             watch_bytes: Family::default(),
             watch_version: Family::default(),
@@ -301,6 +303,11 @@ impl Families {
             f.requests.clone(),
         );
         r.register(
+            "rest_client_request_duration_seconds",
+            "Request latency in seconds, until the answer begins, broken down by verb and host",
+            f.request_duration.clone(),
+        );
+        r.register(
             "leader_election_master_status",
             "1 while this process leads by the lease of that name, 0 while it stands by; group by name",
             f.master_status.clone(),
@@ -365,6 +372,10 @@ impl Families {
         families
     }
 }
+
+/// client-go's.
+const REQUEST_DURATION_BUCKETS: [f64; 12] =
+    [0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0];
 
 /// controller-runtime's `controller_runtime_reconcile_time_seconds`.
 const RECONCILE_TIME_BUCKETS: [f64; 40] = [

@@ -2,15 +2,18 @@ use std::{
     fmt,
     pin::Pin,
     task::{Context, Poll, ready},
+    time::Duration,
 };
 
 use http::{Method, Request, Response};
 use pin_project_lite::pin_project;
+use tokio::time::Instant;
 use tower::{Layer, Service};
 
 use super::Metrics;
 
-/// Counts requests to one API server (`rest_client_requests_total`).
+/// Counts requests to one API server (`rest_client_requests_total`) and measures them
+/// (`rest_client_request_duration_seconds`).
 #[derive(Clone)]
 pub struct RequestMetrics {
     metrics: Metrics,
@@ -36,6 +39,7 @@ pin_project! {
         #[pin]
         inner: F,
         method: Method,
+        started: Instant,
         metrics: RequestMetrics,
     }
 }
@@ -53,12 +57,15 @@ impl RequestMetrics {
         RequestMetricsLayer { metrics: self.clone() }
     }
 
-    /// A request was answered with this status code; `None` if no answer came, which client-go reports as
-    /// `<error>`.
-    pub fn answered(&self, method: &Method, code: Option<u16>) {
+    /// A request was answered after this time with this status code; `None` if no answer came, which client-go reports
+    /// as `<error>`.
+    pub fn answered(&self, method: &Method, code: Option<u16>, took: Duration) {
+        let families = &self.metrics.shared.families;
+        let labels = [("host", self.host.clone()), ("verb", method.to_string())];
+        families.request_duration.get_or_create(&labels).observe(took.as_secs_f64());
         let code = code.map_or_else(|| "<error>".to_owned(), |code| code.to_string());
         let labels = [("code", code), ("host", self.host.clone()), ("method", method.to_string())];
-        self.metrics.shared.families.requests.get_or_create(&labels).inc();
+        families.requests.get_or_create(&labels).inc();
     }
 }
 
@@ -93,8 +100,8 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let method = request.method().clone();
-        CountedResponse { inner: self.inner.call(request), method, metrics: self.metrics.clone() }
+        let (method, started) = (request.method().clone(), Instant::now());
+        CountedResponse { inner: self.inner.call(request), method, started, metrics: self.metrics.clone() }
     }
 }
 
@@ -109,7 +116,8 @@ where
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let answer = ready!(this.inner.poll(context));
-        this.metrics.answered(this.method, answer.as_ref().ok().map(|answer| answer.status().as_u16()));
+        let code = answer.as_ref().ok().map(|answer| answer.status().as_u16());
+        this.metrics.answered(this.method, code, this.started.elapsed());
         Poll::Ready(answer)
     }
 }
@@ -148,5 +156,8 @@ mod tests {
             );
             assert!(text.contains(&series), "{series} is missing in\n{text}");
         }
+        let series =
+            "rest_client_request_duration_seconds_bucket{host=\"10.96.0.1:443\",verb=\"GET\",le=\"60\"} 2\n";
+        assert!(text.contains(series), "{series} is missing in\n{text}");
     }
 }

@@ -27,7 +27,12 @@
 //!     Ok(Action::done())
 //! }
 //! ```
+//!
+//! [`Finalizers`] does this for any number of them, each with its own function.
 
+mod clean_up;
+
+pub use clean_up::Finalizers;
 use kube::Resource;
 use serde_json::json;
 
