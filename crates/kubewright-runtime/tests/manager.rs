@@ -2,6 +2,7 @@
 
 mod manager {
     pub(crate) mod diagnostics;
+    pub(crate) mod hot_loops;
     pub(crate) mod secure_metrics;
     pub(crate) mod traces;
 }

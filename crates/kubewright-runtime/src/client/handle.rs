@@ -3,7 +3,9 @@ use std::{fmt, sync::Arc, time::Duration};
 use bytes::Bytes;
 use kube::core::ApiResource;
 
-use super::{DynamicClient, Live, ReadYourWrites, Result, StatusClient, SubresourceClient, transport::Call};
+use super::{
+    DynamicClient, HotLoops, Live, ReadYourWrites, Result, StatusClient, SubresourceClient, transport::Call,
+};
 use crate::cache::Cache;
 
 /// Reads objects from the manager's cache and writes them to the API server. Clones are cheap and share the
@@ -37,6 +39,7 @@ use crate::cache::Cache;
 pub struct Client {
     kube: kube::Client,
     cache: Option<Cache>,
+    hot_loops: Option<HotLoops>,
     settings: Settings,
 }
 
@@ -77,13 +80,20 @@ impl Client {
             dry_run: false,
             timeout: DEFAULT_TIMEOUT,
         };
-        Self { kube, cache: None, settings }
+        Self { kube, cache: None, hot_loops: None, settings }
     }
 
     /// The same client, whose [`get`](Self::get) and [`list`](Self::list) answer from `cache`.
     #[must_use]
     pub fn with_cache(mut self, cache: Cache) -> Self {
         self.cache = Some(cache);
+        self
+    }
+
+    /// The same client, whose writes are counted in `hot_loops`. That of a manager is one.
+    #[must_use]
+    pub fn with_hot_loops(mut self, hot_loops: HotLoops) -> Self {
+        self.hot_loops = Some(hot_loops);
         self
     }
 
@@ -176,6 +186,14 @@ impl Client {
     }
 
     pub(super) async fn send(&self, call: Call) -> Result<Bytes> {
+        match &self.hot_loops {
+            Some(hot_loops) => hot_loops.send(self, call).await,
+            None => self.send_once(call).await,
+        }
+    }
+
+    /// Past those who look at requests.
+    pub(super) async fn send_once(&self, call: Call) -> Result<Bytes> {
         call.send(&self.kube, self.settings.timeout).await
     }
 }

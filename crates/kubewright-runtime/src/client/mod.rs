@@ -4,13 +4,14 @@
 //! manager's cache, for the kinds that a controller declared; [`ReadYourWrites`] does so once the cache shows what
 //! this client wrote; [`Live`] reads from the server; writes always go to the server. Start reading at `handle.rs`; `kind.rs` turns a Rust type into a path, `transport.rs`
 //! is the one place that talks HTTP, and everything between them works on bytes, so that a kind costs an
-//! operator no more than its own (de)serialization.
+//! operator no more than its own (de)serialization. `hot_loops/` looks at writes that go on for ever.
 
 mod cached;
 mod create_or_patch;
 mod dynamic;
 mod error;
 mod handle;
+mod hot_loops;
 mod kind;
 mod live;
 mod options;
@@ -26,6 +27,7 @@ pub use create_or_patch::OperationResult;
 pub use dynamic::DynamicClient;
 pub use error::{ClientError, MissingPermission, Operation};
 pub use handle::{Client, FieldValidation};
+pub use hot_loops::{HotLoop, HotLoops};
 pub use json_patch;
 pub use kind::Kind;
 pub(crate) use kind::Target;

@@ -16,6 +16,6 @@ mod report;
 pub(crate) use last_errors::{LastError, LastErrors};
 pub use registry::Diagnostics;
 pub use report::{
-    ControllerReport, FailingReport, LeadershipReport, QueueReport, Report, RunningReport, ShardsReport,
-    WatchReport,
+    ControllerReport, FailingReport, HotLoopReport, LeadershipReport, QueueReport, Report, RunningReport,
+    ShardsReport, WatchReport,
 };

@@ -12,7 +12,7 @@ struct Table {
 /// The page at `/debug`.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, instance, at, stopping, leadership, controllers, watches } = self;
+        let Self { name, instance, at, stopping, leadership, controllers, watches, hot_loops } = self;
         let stopping = if *stopping { ", stopping" } else { "" };
         writeln!(f, "{name} on {instance} at {at:.0}: {leadership}{stopping}")?;
         let mut table =
@@ -48,6 +48,9 @@ impl fmt::Display for Report {
         table.write(f)?;
         let mut table = Table::new(&["WATCH", "NAMESPACE", "SELECTOR", "VERSION", "SINCE", "STATE"]);
         table.rows.extend(watches.iter().map(|watch| watch_row(watch, *at)));
+        table.write(f)?;
+        let mut table = Table::new(&["HOT LOOP"]);
+        table.rows.extend(hot_loops.iter().map(|found| vec![one_line(&found.message)]));
         table.write(f)
     }
 }
@@ -155,7 +158,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostics::{FailingReport, QueueReport, RunningReport};
+    use crate::diagnostics::{FailingReport, HotLoopReport, QueueReport, RunningReport};
 
     #[test]
     fn the_page_shows_what_runs_what_fails_and_why() {
@@ -181,6 +184,10 @@ mod tests {
                     retry_in_seconds: Some(130.0),
                 }],
                 failing_count: 1,
+            }],
+            hot_loops: vec![HotLoopReport {
+                message: "deployments.apps shop/cart was written 5 times in 3s".into(),
+                ..HotLoopReport::default()
             }],
             watches: vec![
                 WatchReport {
@@ -214,6 +221,9 @@ memcached  shop/till  7         3.0s ago  in 2m  cannot create the deployment
 WATCH                            NAMESPACE  SELECTOR  VERSION  SINCE  STATE
 memcacheds.cache.example.com/v1  -          -         41       3h     open
 deployments.apps/v1              shop       -         -        0.0s   not listed yet: forbidden
+
+HOT LOOP
+deployments.apps shop/cart was written 5 times in 3s
 ";
         assert_eq!(report.to_string(), page);
         let json = serde_json::to_string(&report).expect("JSON");

@@ -1,7 +1,9 @@
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::cache::WatchStatus;
+use crate::{cache::WatchStatus, client::HotLoop};
 
 /// What a manager and its controllers are doing at one moment. Its `Display` is a page of text.
 ///
@@ -29,6 +31,9 @@ pub struct Report {
     /// The watches, in the order in which they were declared.
     #[serde(default)]
     pub watches: Vec<WatchReport>,
+    /// The objects that are written again and again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hot_loops: Vec<HotLoopReport>,
 }
 
 /// Whether a process acts.
@@ -152,6 +157,28 @@ pub struct WatchReport {
     pub resource_version: Option<String>,
     /// Objects that do not fit the Rust type and are missing in the cache.
     pub undecodable: usize,
+}
+
+/// An object that is written again and again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct HotLoopReport {
+    /// The resource with its group and subresource, as `memcacheds.cache.example.com/status`.
+    pub resource: String,
+    /// `namespace/name`.
+    pub object: String,
+    /// The fields that the last write changed, each with the field managers that had set it before.
+    pub fields: BTreeMap<String, Vec<String>>,
+    /// All of it in words.
+    pub message: String,
+}
+
+impl From<HotLoop> for HotLoopReport {
+    fn from(found: HotLoop) -> Self {
+        let message = found.to_string();
+        Self { resource: found.resource, object: found.object, fields: found.fields, message }
+    }
 }
 
 impl From<WatchStatus> for WatchReport {

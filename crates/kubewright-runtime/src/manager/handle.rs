@@ -29,7 +29,7 @@ use crate::{
     Error, Result,
     cache::{Cache, CacheOptions, Undecodable, WatchStatus},
     certificates::ServingCertificate,
-    client::Client,
+    client::{Client, HotLoops},
     controller::{ControllerConfig, ControllerContext, ControllerHost, ControllerRunnable},
     crds::{Crds, CustomKind},
     diagnostics::{Diagnostics, Report},
@@ -466,7 +466,10 @@ impl ManagerBuilder {
             .namespaces(options.namespaces.iter().filter(|namespace| !namespace.is_empty()).cloned());
         let namespace = kube.default_namespace().to_owned();
         let cache = Cache::new(kube.clone(), cache_options);
-        let client = Client::new(kube, options.name.as_str()).with_cache(cache.clone());
+        let hot_loops = HotLoops::default();
+        let client = Client::new(kube, options.name.as_str())
+            .with_cache(cache.clone())
+            .with_hot_loops(hot_loops.clone());
         let events = Broadcaster::new(client.clone(), clock.clone(), random.fork(), metrics.events());
         // Set once, here.
         let _ = undecodable.set(events.recorder(CACHE_REPORTER, &options.instance));
@@ -531,6 +534,7 @@ impl ManagerBuilder {
             elected: elector.is_some(),
             cache: cache.clone(),
             diagnostics: Diagnostics::new(),
+            hot_loops,
         };
         if options.mode == Mode::Run {
             let probes = options.health_probe_bind_address.bind("--health-probe-bind-address")?;

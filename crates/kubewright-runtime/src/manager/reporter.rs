@@ -7,7 +7,8 @@ use kubewright_world::Clock;
 
 use crate::{
     cache::Cache,
-    diagnostics::{Diagnostics, LeadershipReport, Report, WatchReport},
+    client::HotLoops,
+    diagnostics::{Diagnostics, HotLoopReport, LeadershipReport, Report, WatchReport},
     election::{FencingToken, Leadership},
     sharding::Ownership,
 };
@@ -25,6 +26,7 @@ pub(super) struct Reporter {
     pub(super) elected: bool,
     pub(super) cache: Cache,
     pub(super) diagnostics: Diagnostics,
+    pub(super) hot_loops: HotLoops,
 }
 
 impl Reporter {
@@ -42,6 +44,7 @@ impl Reporter {
             },
             controllers: self.diagnostics.controllers(),
             watches: self.cache.watches().into_iter().map(WatchReport::from).collect(),
+            hot_loops: self.hot_loops.now().into_iter().map(HotLoopReport::from).collect(),
         }
     }
 }
