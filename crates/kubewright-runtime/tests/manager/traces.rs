@@ -30,6 +30,9 @@ async fn the_requests_of_a_reconciliation_are_its_children() {
     let exporter = InMemorySpanExporter::default();
     let provider = SdkTracerProvider::builder().with_simple_exporter(exporter.clone()).build();
     let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("operator"));
+    // While there is only one, `tracing` asks the thread that reaches a span first whether anybody wants it, for all threads
+    // and for good, and that may be the thread of another test.
+    let _second = tracing::Dispatch::new(tracing_subscriber::registry());
     let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
 
     let server = ApiServer::builder().random(Random::seeded(7)).build();
