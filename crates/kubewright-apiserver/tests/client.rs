@@ -1,25 +1,26 @@
 //! The server through `kube::Client`, in one thread and under paused time.
 
+mod client {
+    mod apply;
+    mod custom_resources;
+    mod subresources;
+}
+
 use std::{collections::BTreeMap, pin::pin, time::Duration};
 
 use futures::{StreamExt, TryStreamExt};
 use jiff::Timestamp;
-use k8s_openapi::{
-    api::{
-        apps::v1::Deployment,
-        core::v1::{ConfigMap, Event, Namespace, Pod},
-        events::v1::Event as EventsEvent,
-    },
-    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Event, Namespace, Pod},
+    events::v1::Event as EventsEvent,
 };
 use kube::{
     Api, Client, ResourceExt,
     api::{
-        DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams, PropagationPolicy,
-        WatchEvent, WatchParams,
+        DeleteParams, ListParams, Patch, PatchParams, PostParams, PropagationPolicy, WatchEvent, WatchParams,
     },
-    core::{ApiResource, GroupVersionKind},
-    runtime::{WatchStreamExt, wait, watcher},
+    runtime::{WatchStreamExt, watcher},
 };
 use kubewright_apiserver::ApiServer;
 use kubewright_world::{Clock, Random};
@@ -248,79 +249,6 @@ async fn the_status_is_written_apart_and_does_not_count_as_a_generation() {
     assert_eq!(spec.spec.replicas, Some(3));
 }
 
-fn widgets() -> CustomResourceDefinition {
-    serde_json::from_value(json!({
-        "metadata": {"name": "widgets.example.com"},
-        "spec": {
-            "group": "example.com",
-            "scope": "Namespaced",
-            "names": {"plural": "widgets", "kind": "Widget"},
-            "versions": [{
-                "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
-                "schema": {"openAPIV3Schema": {
-                    "type": "object",
-                    "properties": {
-                        "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
-                        "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
-                    },
-                }},
-            }],
-        },
-    }))
-    .expect("a CRD")
-}
-
-fn widget_api(server: &ApiServer) -> Api<DynamicObject> {
-    let kind = GroupVersionKind::gvk("example.com", "v1", "Widget");
-    Api::default_namespaced_with(client(server), &ApiResource::from_gvk(&kind))
-}
-
-fn widget(name: &str) -> DynamicObject {
-    serde_json::from_value(json!({
-        "apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, "spec": {"size": 1},
-    }))
-    .expect("a widget")
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_custom_resource_is_served_as_soon_as_its_definition_is_there() {
-    let server = server();
-    let crds: Api<CustomResourceDefinition> = Api::all(client(&server));
-    let widgets_api = widget_api(&server);
-    widgets_api.list(&ListParams::default()).await.expect_err("not served yet");
-    crds.create(&PostParams::default(), &widgets()).await.expect("created");
-    wait::await_condition(crds.clone(), "widgets.example.com", wait::conditions::is_crd_established())
-        .await
-        .expect("established");
-
-    let created = widgets_api.create(&PostParams::default(), &widget("w")).await.expect("created");
-    assert_eq!(created.metadata.generation, Some(1));
-    let patch = Patch::Merge(json!({"status": {"ready": true}, "spec": {"size": 2}}));
-    let status = widgets_api.patch_status("w", &PatchParams::default(), &patch).await.expect("patched");
-    assert_eq!((&status.data["status"]["ready"], &status.data["spec"]["size"]), (&json!(true), &json!(1)));
-    let spec = widgets_api.patch("w", &PatchParams::default(), &patch).await.expect("patched");
-    assert_eq!(spec.metadata.generation, Some(2));
-
-    let hold = Patch::Merge(json!({"metadata": {"finalizers": ["example.com/hold"]}}));
-    widgets_api.patch("w", &PatchParams::default(), &hold).await.expect("patched");
-    let going = crds.delete("widgets.example.com", &DeleteParams::default()).await.expect("deleted");
-    assert!(going.is_left());
-    let refused = widgets_api.create(&PostParams::default(), &widget("x")).await.expect_err("it is late");
-    assert_eq!(
-        status_of(&refused),
-        (
-            403,
-            "widgets.example.com \"x\" is forbidden: create not allowed while custom resource definition is \
-             terminating"
-                .to_owned()
-        )
-    );
-    let release = Patch::Merge(json!({"metadata": {"finalizers": null}}));
-    widgets_api.patch("w", &PatchParams::default(), &release).await.expect("released");
-    assert_eq!(crds.get_opt("widgets.example.com").await.expect("an answer"), None);
-    widgets_api.list(&ListParams::default()).await.expect_err("not served any more");
-}
-
 #[tokio::test(start_paused = true)]
 async fn events_are_the_same_in_both_groups() {
     let server = server();
@@ -440,143 +368,6 @@ async fn two_runs_of_one_seed_are_equal() {
     assert_eq!(run().await, run().await);
 }
 
-fn strict_widgets() -> CustomResourceDefinition {
-    let mut crd = widgets();
-    crd.spec.versions[0].schema = serde_json::from_value(json!({"openAPIV3Schema": {
-        "type": "object",
-        "properties": {
-            "spec": {
-                "type": "object",
-                "required": ["size"],
-                "properties": {
-                    "size": {"type": "integer", "minimum": 1, "maximum": 3},
-                    "color": {"type": "string", "default": "red"},
-                },
-            },
-            "status": {"type": "object", "properties": {"ready": {"type": "boolean"}}},
-        },
-    }}))
-    .expect("a schema");
-    crd
-}
-
-#[tokio::test(start_paused = true)]
-async fn custom_resources_are_pruned_defaulted_and_checked() {
-    let server = server();
-    let crds: Api<CustomResourceDefinition> = Api::all(client(&server));
-    crds.create(&PostParams::default(), &strict_widgets()).await.expect("created");
-    let api = widget_api(&server);
-
-    let mut wrong = widget("w");
-    wrong.data["spec"] = json!({"size": 4});
-    let refused = api.create(&PostParams::default(), &wrong).await.expect_err("out of bounds");
-    assert_eq!(
-        status_of(&refused),
-        (
-            422,
-            "Widget.example.com \"w\" is invalid: spec.size: Invalid value: 4: spec.size in body should be less than \
-             or equal to 3"
-                .to_owned()
-        )
-    );
-    let refused = api.create(&PostParams::default(), &widget("Bad_Name")).await.expect_err("a bad name");
-    assert_eq!(status_of(&refused).0, 422);
-
-    let mut unknown = widget("w");
-    unknown.data["spec"] = json!({"size": 1, "sise": 2});
-    let created = api.create(&PostParams::default(), &unknown).await.expect("created");
-    assert_eq!(created.data["spec"], json!({"size": 1, "color": "red"}));
-    let same = api.get("w").await.expect("there");
-    assert_eq!(same.metadata.resource_version, created.metadata.resource_version);
-
-    let patch = Patch::Merge(json!({"spec": {"size": null}}));
-    let refused = api.patch("w", &PatchParams::default(), &patch).await.expect_err("it is required");
-    assert_eq!(status_of(&refused).1, "Widget.example.com \"w\" is invalid: spec.size: Required value");
-    let patch = Patch::Merge(json!({"spec": {"sise": 3}}));
-    let strict =
-        PatchParams { field_validation: Some(kube::api::ValidationDirective::Strict), ..Default::default() };
-    let refused = api.patch("w", &strict, &patch).await.expect_err("an unknown field");
-    assert_eq!(status_of(&refused).0, 422);
-    assert!(status_of(&refused).1.contains("unknown field \"spec.sise\""), "{refused}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn appliers_own_what_they_apply() {
-    let server = server();
-    let crds: Api<CustomResourceDefinition> = Api::all(client(&server));
-    crds.create(&PostParams::default(), &strict_widgets()).await.expect("created");
-    let api = widget_api(&server);
-    let apply = |size: i64| {
-        Patch::Apply(json!({
-            "apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"size": size},
-        }))
-    };
-    let one = api.patch("w", &PatchParams::apply("one"), &apply(1)).await.expect("applied");
-    assert_eq!(one.data["spec"], json!({"size": 1, "color": "red"}));
-    tokio::time::advance(Duration::from_secs(5)).await;
-    let again = api.patch("w", &PatchParams::apply("one"), &apply(1)).await.expect("applied");
-    assert_eq!(again.metadata, one.metadata, "nothing has changed");
-
-    let conflict = api.patch("w", &PatchParams::apply("two"), &apply(2)).await.expect_err("it is owned");
-    assert_eq!(
-        status_of(&conflict),
-        (409, "Apply failed with 1 conflict: conflict with \"one\": .spec.size".to_owned())
-    );
-    let two = api.patch("w", &PatchParams::apply("two").force(), &apply(2)).await.expect("forced");
-    assert_eq!(two.metadata.generation, Some(2));
-    let managers: Vec<_> = two.managed_fields().iter().filter_map(|entry| entry.manager.as_deref()).collect();
-    assert_eq!(managers, ["two"]);
-
-    let status = Patch::Apply(json!({
-        "apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "status": {"ready": true},
-    }));
-    let ready = api.patch_status("w", &PatchParams::apply("three"), &status).await.expect("applied");
-    assert_eq!((&ready.data["status"]["ready"], &ready.data["spec"]["size"]), (&json!(true), &json!(2)));
-    let own = ready.managed_fields().iter().find(|entry| entry.manager.as_deref() == Some("three"));
-    assert_eq!(own.and_then(|entry| entry.subresource.as_deref()), Some("status"));
-}
-
-#[tokio::test(start_paused = true)]
-async fn built_in_kinds_are_applied_by_their_list_keys() {
-    let server = server();
-    let api: Api<Deployment> = Api::default_namespaced(client(&server));
-    let apply = |container: &str| {
-        Patch::Apply(json!({
-            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"},
-            "spec": {
-                "selector": {"matchLabels": {"app": "d"}},
-                "template": {
-                    "metadata": {"labels": {"app": "d"}},
-                    "spec": {"containers": [{"name": container, "image": "i"}]},
-                },
-            },
-        }))
-    };
-    api.patch("d", &PatchParams::apply("one"), &apply("a")).await.expect("applied");
-    let both = api.patch("d", &PatchParams::apply("two").force(), &apply("b")).await.expect("applied");
-    let names = |deployment: &Deployment| {
-        let spec = deployment.spec.template.spec.clone().expect("a pod spec");
-        spec.containers.into_iter().map(|container| container.name).collect::<Vec<_>>()
-    };
-    assert_eq!(names(&both), ["a", "b"]);
-    let one = api.patch("d", &PatchParams::apply("two"), &apply("c")).await.expect("applied");
-    assert_eq!(names(&one), ["a", "c"], "what an applier does not mention any more goes");
-}
-
-#[tokio::test(start_paused = true)]
-async fn writers_are_told_apart_in_managed_fields() {
-    let server = server();
-    let maps: Api<ConfigMap> = Api::default_namespaced(client(&server));
-    let params = PostParams { field_manager: Some("tester".to_owned()), ..PostParams::default() };
-    let created = maps.create(&params, &config_map("a", "1")).await.expect("created");
-    let entry = &created.managed_fields()[0];
-    assert_eq!((entry.manager.as_deref(), entry.operation.as_deref()), (Some("tester"), Some("Update")));
-    assert_eq!(
-        serde_json::to_value(&entry.fields_v1).expect("JSON"),
-        json!({"f:data": {".": {}, "f:key": {}}})
-    );
-}
-
 #[tokio::test(start_paused = true)]
 async fn users_may_do_what_rbac_allows() {
     use k8s_openapi::api::{
@@ -658,84 +449,6 @@ async fn users_may_do_what_rbac_allows() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pods_are_bound_and_evicted() {
-    use k8s_openapi::api::policy::v1::PodDisruptionBudget;
-    use kube::api::EvictParams;
-
-    let server = server();
-    let pods: Api<Pod> = Api::default_namespaced(client(&server));
-    let pod: Pod = serde_json::from_value(json!({
-        "metadata": {"name": "p", "labels": {"app": "p"}}, "spec": {"containers": [{"name": "c", "image": "i"}]},
-    }))
-    .expect("a pod");
-    pods.create(&PostParams::default(), &pod).await.expect("created");
-    let bind = async || {
-        let body = json!({"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}});
-        let request = http::Request::post("/api/v1/namespaces/default/pods/p/binding")
-            .body(serde_json::to_vec(&body).expect("JSON"))
-            .expect("a request");
-        client(&server).request::<serde_json::Value>(request).await
-    };
-    bind().await.expect("bound");
-    let bound = pods.get("p").await.expect("there");
-    assert_eq!(bound.spec.and_then(|spec| spec.node_name).as_deref(), Some("n"));
-    let again = bind().await.expect_err("it is bound");
-    assert_eq!(
-        status_of(&again).1,
-        "Operation cannot be fulfilled on pods/binding \"p\": pod p is already assigned to node \"n\""
-    );
-
-    let budgets: Api<PodDisruptionBudget> = Api::default_namespaced(client(&server));
-    let budget: PodDisruptionBudget = serde_json::from_value(json!({
-        "metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "p"}}},
-    }))
-    .expect("a budget");
-    budgets.create(&PostParams::default(), &budget).await.expect("created");
-    let set = async |allowed: i32| {
-        let status = json!({"status": {
-            "observedGeneration": 1, "disruptionsAllowed": allowed, "desiredHealthy": 1, "currentHealthy": 1,
-        }});
-        budgets.patch_status("b", &PatchParams::default(), &Patch::Merge(status)).await.expect("patched");
-    };
-    let ready = json!({"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}});
-    pods.patch_status("p", &PatchParams::default(), &Patch::Merge(ready)).await.expect("patched");
-    set(0).await;
-    let refused = pods.evict("p", &EvictParams::default()).await.expect_err("the budget is used up");
-    assert_eq!(status_of(&refused).0, 429);
-    set(1).await;
-    pods.evict("p", &EvictParams::default()).await.expect("evicted");
-    assert!(pods.get("p").await.expect("it has grace").metadata.deletion_timestamp.is_some());
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_number_of_replicas_has_an_endpoint_of_its_own() {
-    let server = server();
-    let deployments: Api<Deployment> = Api::default_namespaced(client(&server));
-    let deployment: Deployment = serde_json::from_value(json!({
-        "metadata": {"name": "d"},
-        "spec": {
-            "replicas": 1,
-            "selector": {"matchLabels": {"app": "d"}},
-            "template": {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
-        },
-    }))
-    .expect("a deployment");
-    deployments.create(&PostParams::default(), &deployment).await.expect("created");
-    let patch = Patch::Merge(json!({"spec": {"replicas": 4}}));
-    let scale = deployments.patch_scale("d", &PatchParams::default(), &patch).await.expect("scaled");
-    assert_eq!(scale.spec.and_then(|spec| spec.replicas), Some(4));
-    assert_eq!(scale.status.and_then(|status| status.selector).as_deref(), Some("app=d"));
-    let scaled = deployments.get("d").await.expect("there");
-    assert_eq!((scaled.spec.replicas, scaled.metadata.generation), (Some(4), Some(2)));
-    let wrong = Patch::Merge(json!({"spec": {"replicas": -1}}));
-    let refused = deployments.patch_scale("d", &PatchParams::default(), &wrong).await.expect_err("negative");
-    assert_eq!(
-        status_of(&refused).1,
-        "Scale.autoscaling \"d\" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0"
-    );
-}
-
-#[tokio::test(start_paused = true)]
 async fn tables_show_rows() {
     let server = server();
     let maps: Api<ConfigMap> = Api::default_namespaced(client(&server));
@@ -747,58 +460,4 @@ async fn tables_show_rows() {
     let table: serde_json::Value = client(&server).request(request).await.expect("a table");
     assert_eq!(table["kind"], "Table");
     assert_eq!(table["rows"][0]["cells"], json!(["a", 1, "0s"]));
-}
-
-#[tokio::test(start_paused = true)]
-async fn several_versions_are_views_of_what_is_stored() {
-    let server = server();
-    let mut crd = strict_widgets();
-    let mut beta = crd.spec.versions[0].clone();
-    beta.name = "v1beta1".to_owned();
-    beta.storage = false;
-    beta.deprecated = Some(true);
-    crd.spec.versions.push(beta);
-    let crds: Api<CustomResourceDefinition> = Api::all(client(&server));
-    crds.create(&PostParams::default(), &crd).await.expect("created");
-    let beta_kind = ApiResource::from_gvk(&GroupVersionKind::gvk("example.com", "v1beta1", "Widget"));
-    let beta: Api<DynamicObject> = Api::default_namespaced_with(client(&server), &beta_kind);
-    let mut old = widget("w");
-    old.types.as_mut().expect("types").api_version = "example.com/v1beta1".to_owned();
-    let created = beta.create(&PostParams::default(), &old).await.expect("created");
-    let api_version = |object: &DynamicObject| object.types.as_ref().expect("types").api_version.clone();
-    assert_eq!(api_version(&created), "example.com/v1beta1");
-    let stored = widget_api(&server).get("w").await.expect("the same object");
-    assert_eq!(api_version(&stored), "example.com/v1");
-    assert_eq!(stored.data["spec"], json!({"size": 1, "color": "red"}));
-    assert_eq!(stored.metadata.resource_version, created.metadata.resource_version);
-
-    // A default that comes later is seen in what was stored before.
-    let patch = json!([{
-        "op": "add",
-        "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/shape",
-        "value": {"type": "string", "default": "round"},
-    }]);
-    let patch: Patch<()> = Patch::Json(serde_json::from_value(patch).expect("a patch"));
-    crds.patch("widgets.example.com", &PatchParams::default(), &patch).await.expect("patched");
-    let read = widget_api(&server).get("w").await.expect("the same object");
-    assert_eq!(read.data["spec"], json!({"size": 1, "color": "red", "shape": "round"}));
-    assert_eq!(read.metadata.resource_version, stored.metadata.resource_version);
-}
-
-#[tokio::test(start_paused = true)]
-async fn rules_are_evaluated() {
-    let server = server();
-    let mut crd = serde_json::to_value(strict_widgets()).expect("JSON");
-    crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["x-kubernetes-validations"] =
-        json!([{"rule": "self.size < 3", "message": "too big"}]);
-    let crd: CustomResourceDefinition = serde_json::from_value(crd).expect("a CRD");
-    let crds: Api<CustomResourceDefinition> = Api::all(client(&server));
-    crds.create(&PostParams::default(), &crd).await.expect("created");
-    let mut big = widget("w");
-    big.data["spec"]["size"] = json!(3);
-    let refused = widget_api(&server).create(&PostParams::default(), &big).await.expect_err("too big");
-    assert_eq!(
-        status_of(&refused),
-        (422, "Widget.example.com \"w\" is invalid: spec: Invalid value: too big".to_owned())
-    );
 }
