@@ -491,12 +491,12 @@ impl ManagerBuilder {
         let member = match options.shard_by != ShardBy::None && options.mode == Mode::Run {
             true => {
                 let identity = format!("{}_{}", options.instance, random.uid());
-                let settings = options.leader_election.settings(&options.name, &namespace, identity)?;
-                let operator = lease_name(&options.name);
+                let mut settings = options.leader_election.settings(&options.name, &namespace, identity)?;
+                settings.name = lease_name(&options.name);
                 let grace = controllers.drain_timeout;
                 let random = random.fork();
                 let by = options.shard_by;
-                Some(Member::new(&operator, settings, by, grace, &client, clock.clone(), random, &metrics))
+                Some(Member::new(settings, by, grace, &client, clock.clone(), random, &metrics))
             }
             false => None,
         };

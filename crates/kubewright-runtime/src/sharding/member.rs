@@ -59,9 +59,8 @@ const HASTE: u32 = 4;
 // === impl Member ===
 
 impl Member {
-    /// A replica of `operator`. The settings are those of its lease.
+    /// A replica. The settings are those of its lease but for the name, which is the operator's.
     pub(crate) fn new(
-        operator: &str,
         mut settings: Settings,
         by: ShardBy,
         grace: Duration,
@@ -70,15 +69,15 @@ impl Member {
         random: Random,
         metrics: &Metrics,
     ) -> Self {
-        let id = random.uid();
-        settings.name = Leases::name_of(operator, &id);
+        let (id, operator) = (random.uid(), settings.name);
+        settings.name = Leases::name_of(&operator, &id);
         // A request that hangs leaves time for another one before the deadline.
         let patience = (settings.renew_deadline / 2).max(Duration::from_secs(1));
         let client = client.clone().with_timeout(patience);
-        let labels = [(LABEL.to_owned(), operator.to_owned())];
+        let labels = [(LABEL.to_owned(), operator.clone())];
         let lock = LeaseLock::new(client.clone(), clock.clone(), &settings).with_labels(labels.into());
         let term = Leadership::standby();
-        let leases = Leases::new(client, clock, operator.to_owned(), &settings);
+        let leases = Leases::new(client, clock, operator, &settings);
         Self {
             ownership: Ownership::of_member(id.clone(), by, term.clone()),
             id,

@@ -181,13 +181,13 @@ impl<A: Act> Scene<A> {
         self.acts.lock().expect("no panic under the lock").len()
     }
 
-    /// `limit` of a healthy machine, on the machines there are.
-    pub(crate) fn at_most(&self, limit: Duration) -> Duration {
+    /// `limit` of healthy machines, on the machines there are: one that is slow is waited for `requests` times.
+    pub(crate) fn at_most(&self, limit: Duration, requests: u32) -> Duration {
         let is_slow = |seat: &Seat| match seat {
             Seat::Running { replica, .. } => replica.network.condition() != Condition::Fine,
             Seat::Empty(_) => false,
         };
-        let slow = if self.seats.iter().any(is_slow) { SLOW } else { Duration::ZERO };
+        let slow = if self.seats.iter().any(is_slow) { SLOW * requests } else { Duration::ZERO };
         (limit + slow).mul_f64(1.0 + 2.0 * DRIFT)
     }
 }

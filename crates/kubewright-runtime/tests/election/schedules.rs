@@ -133,7 +133,7 @@ impl Schedule {
     /// Runs until a replica acts that is able to go on, and returns how long that took.
     fn until_somebody_acts(&mut self) -> Duration {
         let (began, seen) = (self.scene.now, self.scene.acts_so_far());
-        let limit = self.scene.at_most(LEASE_DURATION + RETRY);
+        let limit = self.scene.at_most(LEASE_DURATION + RETRY, 1);
         loop {
             self.scene.tick();
             if self.scene.acts_since(seen).iter().any(|act| self.scene.is_able(act.process())) {

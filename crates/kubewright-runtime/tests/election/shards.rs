@@ -134,7 +134,8 @@ impl Schedule {
     /// Runs until each object is reconciled by a replica that is able to go on, and returns how long that took.
     fn until_all_are_cared_for(&mut self) -> Duration {
         let (began, seen) = (self.scene.now, self.scene.acts_so_far());
-        let limit = self.scene.at_most(LEASE_DURATION + RETRY);
+        // A member that is slow reads, notes and sees to hold two tables: one goes, and another comes.
+        let limit = self.scene.at_most(LEASE_DURATION + RETRY, 6);
         loop {
             self.scene.tick();
             let mut objects: Vec<_> = self.scene.acts_since(seen);
