@@ -6,6 +6,7 @@
 //! * [`OperatorBuilder::roles`] gives an operator the rights of its generated role and no others.
 //! * [`TestClusterBuilder::webhook`] lets a service answer for admission and conversion webhooks, in the same thread and time.
 //! * [`simulate`] gives a run a runtime of its own, for tests that compare runs.
+//! * [`sim`] runs an operator again and again, each time under other faults or with another crash, and compares the ends.
 //! * [`transport`] is the network between client and server: it records every request, and makes the connection
 //!   fail as a test asks.
 //!
@@ -14,6 +15,8 @@
 
 mod endpoint;
 mod roles;
+mod server;
+pub mod sim;
 mod simulate;
 mod test_cluster;
 pub mod transport;

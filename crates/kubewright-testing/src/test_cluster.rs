@@ -21,7 +21,8 @@ use tower::Service;
 use crate::{
     endpoint::Endpoint,
     roles::grant,
-    transport::{Faults, History, Transport},
+    server::ServerProcess,
+    transport::{Conditions, Faults, History, Process, Transport},
 };
 
 /// How long [`TestCluster::eventually`] waits, in the test's time: long enough for every backoff and every
@@ -49,12 +50,11 @@ const PATIENCE: Duration = Duration::from_secs(600);
 #[derive(Debug)]
 pub struct TestCluster {
     endpoint: Endpoint,
+    process: ServerProcess,
     clock: Clock,
     random: Random,
-    faults: Faults,
+    conditions: Conditions,
     history: History,
-    webhooks: WebhookClient,
-    admission_plugins: AdmissionPlugins,
     stop: CancellationToken,
 }
 
@@ -65,6 +65,7 @@ pub struct TestClusterBuilder {
     seed: u64,
     controllers: Selection,
     faults: Faults,
+    keeps_history: bool,
     /// By host.
     webhooks: BTreeMap<String, WebhookClient>,
 }
@@ -77,12 +78,14 @@ pub struct OperatorBuilder<'c> {
     name: &'c str,
     roles: Option<String>,
     options: Options,
+    process: Process,
 }
 
 /// An operator that runs in a [`TestCluster`].
 #[derive(Debug)]
 pub struct Operator {
     manager: Manager,
+    process: Process,
     stop: CancellationToken,
     task: JoinHandle<Result<()>>,
 }
@@ -101,6 +104,7 @@ impl TestCluster {
             seed: 1,
             controllers: Selection::All,
             faults: Faults::none(),
+            keeps_history: true,
             webhooks: BTreeMap::new(),
         }
     }
@@ -114,7 +118,7 @@ impl TestCluster {
     /// A client with all rights, for the test itself: its network is flawless and its requests are not recorded.
     #[must_use]
     pub fn client(&self) -> Client {
-        self.connect("test", History::new(), Faults::none())
+        self.connect("test", History::new())
     }
 
     /// The time in this cluster.
@@ -206,7 +210,13 @@ impl TestCluster {
     /// # }
     /// ```
     pub fn operator<'c>(&'c self, name: &'c str) -> OperatorBuilder<'c> {
-        OperatorBuilder { cluster: self, name, roles: None, options: Options::default() }
+        OperatorBuilder {
+            cluster: self,
+            name,
+            roles: None,
+            options: Options::default(),
+            process: Process::default(),
+        }
     }
 
     /// Waits until `check` gives a value, and returns it. Looks again whenever the API server has stored a
@@ -233,25 +243,44 @@ impl TestCluster {
     /// Stops the API server and starts one with the same state, as when its process is replaced: open watches
     /// end, and it no longer knows what changed before.
     pub fn restart_server(&self) {
-        let old = self.server();
-        let snapshot = old.snapshot();
-        let new = ApiServer::builder()
-            .clock(self.clock.clone())
-            .random(self.random.fork())
-            .webhook_client(self.webhooks.clone())
-            .admission_plugins(self.admission_plugins.clone())
-            .restore(snapshot)
-            .build();
-        self.endpoint.replace(new);
-        old.close();
+        self.process.restart();
     }
 
-    fn connect(&self, name: &str, history: History, faults: Faults) -> Client {
-        self.connect_to(&self.endpoint, name, history, faults)
+    /// Changes how the network of operators and the server misbehave, from now on: a storm begins, or is over.
+    ///
+    /// ```
+    /// use kubewright_testing::{TestCluster, transport::Faults};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() {
+    /// let cluster = TestCluster::builder().seed(17).faults(Faults::storm()).start().await;
+    /// // What the user does, and what the operator makes of it.
+    /// cluster.set_faults(Faults::none());
+    /// # }
+    /// ```
+    pub fn set_faults(&self, faults: Faults) {
+        self.conditions.set(faults, usize::MAX);
     }
 
-    fn connect_to(&self, endpoint: &Endpoint, name: &str, history: History, faults: Faults) -> Client {
-        let transport = Transport::new(endpoint.clone(), name, history, faults, self.random.fork());
+    pub(crate) fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn connect(&self, name: &str, history: History) -> Client {
+        let network = Conditions::new(Faults::none());
+        self.connect_process(&self.endpoint, name, history, network, Process::default())
+    }
+
+    fn connect_process(
+        &self,
+        endpoint: &Endpoint,
+        name: &str,
+        history: History,
+        conditions: Conditions,
+        process: Process,
+    ) -> Client {
+        let random = self.random.fork();
+        let transport = Transport::of_process(endpoint.clone(), name, history, conditions, random, process);
         Client::new(transport, "default")
     }
 }
@@ -281,6 +310,12 @@ impl TestClusterBuilder {
     /// How the network of operators misbehaves. Default: not at all.
     pub fn faults(mut self, faults: Faults) -> Self {
         self.faults = faults;
+        self
+    }
+
+    /// Keeps no [history](TestCluster::history), for runs so long that it would fill the memory.
+    pub fn without_history(mut self) -> Self {
+        self.keeps_history = false;
         self
     }
 
@@ -363,28 +398,31 @@ impl TestClusterBuilder {
         // Any fixed time does. One in the past of no certificate and of no test's wall clock is easiest to read.
         let clock = Clock::starting_at(Timestamp::constant(1_893_456_000, 0));
         let webhooks = WebhookClient::by_host(self.webhooks);
-        let admission_plugins = admission_plugins(&self.controllers);
-        let server = ApiServer::builder()
-            .clock(clock.clone())
-            .random(random.fork())
-            .webhook_client(webhooks.clone())
-            .admission_plugins(admission_plugins.clone())
-            .build();
-        let stop = CancellationToken::new();
-        let cluster = TestCluster {
-            endpoint: Endpoint::new(server),
+        let process = ServerProcess {
             clock: clock.clone(),
             random: random.fork(),
-            faults: self.faults,
-            history: History::new(),
             webhooks,
-            admission_plugins,
+            admission_plugins: admission_plugins(&self.controllers),
+            endpoint: None,
+        };
+        let endpoint = Endpoint::new(process.start(None));
+        let process = ServerProcess { endpoint: Some(endpoint.clone()), ..process };
+        let stop = CancellationToken::new();
+        let cluster = TestCluster {
+            endpoint,
+            process,
+            clock: clock.clone(),
+            random: random.fork(),
+            conditions: Conditions::new(self.faults),
+            history: if self.keeps_history { History::new() } else { History::unkept() },
             stop: stop.clone(),
         };
         // The cluster's own controllers have a flawless network: what is under test is the operator.
-        let client = cluster.connect("cluster", cluster.history.clone(), Faults::none());
+        let client = cluster.connect("cluster", cluster.history.clone());
         let controllers =
             Cluster::builder(client, clock, random.fork()).controllers(self.controllers).build();
+        let weather = cluster.process.clone().weather(cluster.conditions.clone(), random.fork());
+        tokio::spawn(stop.clone().run_until_cancelled_owned(weather));
         tokio::spawn(async move {
             if let Err(error) = controllers.run(stop).await {
                 tracing::error!(%error, "the cluster's controllers failed");
@@ -420,6 +458,13 @@ impl OperatorBuilder<'_> {
         self
     }
 
+    /// Lets the process die when the API server has acted on this one of its writes, before the answer: 1 is the first.
+    /// [`Operator::died`] tells when. What a [`Simulation`](crate::sim::Simulation) does at each of them.
+    pub fn dies_after_write(mut self, number: u64) -> Self {
+        self.process = Process::dies_after(number);
+        self
+    }
+
     /// Runs it: `register` adds its controllers to a manager whose network is the cluster's, with its faults, and recorded
     /// under the operator's name.
     ///
@@ -427,12 +472,13 @@ impl OperatorBuilder<'_> {
     ///
     /// If the roles are no YAML or not valid, or `register` fails.
     pub fn run(self, register: impl FnOnce(&Manager) -> Result<()>) -> Operator {
-        let Self { cluster, name, roles, options } = self;
+        let Self { cluster, name, roles, options, process } = self;
         let endpoint = match roles {
             Some(roles) => cluster.endpoint.of(grant(&cluster.server(), name, &roles)),
             None => cluster.endpoint.clone(),
         };
-        let client = cluster.connect_to(&endpoint, name, cluster.history.clone(), cluster.faults);
+        let (history, conditions) = (cluster.history.clone(), cluster.conditions.clone());
+        let client = cluster.connect_process(&endpoint, name, history, conditions, process.clone());
         let manager = Manager::builder(options)
             .client(client)
             .clock(cluster.clock.clone())
@@ -445,8 +491,16 @@ impl OperatorBuilder<'_> {
         };
         let stop = cluster.stop.child_token();
         let (running, stopped) = (manager.clone(), stop.clone());
-        let task = tokio::spawn(async move { running.start_until(stopped).await });
-        Operator { manager, stop, task }
+        let life = process.clone();
+        let task = tokio::spawn(async move {
+            tokio::select! {
+                biased;
+                // As the kernel ends a process: nothing is cleaned up.
+                () = life.died() => Ok(()),
+                end = running.start_until(stopped) => end,
+            }
+        });
+        Operator { manager, process, stop, task }
     }
 }
 
@@ -457,6 +511,17 @@ impl Operator {
     #[must_use]
     pub fn manager(&self) -> &Manager {
         &self.manager
+    }
+
+    /// Waits until its process has died of a fault, which most never do.
+    pub async fn died(&self) {
+        self.process.died().await;
+    }
+
+    /// How many of its writes the API server has acted on.
+    #[must_use]
+    pub fn writes(&self) -> u64 {
+        self.process.writes()
     }
 
     /// Stops it as SIGTERM does, and returns what its manager returned.

@@ -13,37 +13,41 @@ use tokio::time::Instant;
 #[derive(Clone)]
 pub struct History {
     started: Instant,
-    lines: Arc<Mutex<String>>,
+    /// `None` if nothing is kept.
+    lines: Option<Arc<Mutex<String>>>,
 }
 
 impl History {
     /// An empty history that starts now.
     #[must_use]
     pub fn new() -> Self {
-        Self { started: Instant::now(), lines: Arc::default() }
+        Self { started: Instant::now(), lines: Some(Arc::default()) }
+    }
+
+    /// One that stays empty: for runs so long that nobody reads it.
+    #[must_use]
+    pub fn unkept() -> Self {
+        Self { started: Instant::now(), lines: None }
     }
 
     /// All lines so far, each ended by a newline.
     #[must_use]
     pub fn text(&self) -> String {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let lines = self.lines.as_ref();
+        lines.map(|lines| lines.lock().unwrap_or_else(PoisonError::into_inner).clone()).unwrap_or_default()
     }
 
     /// The number of lines so far that contain `part`.
     #[must_use]
     pub fn count(&self, part: &str) -> usize {
-        self.lines
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .lines()
-            .filter(|line| line.contains(part))
-            .count()
+        self.text().lines().filter(|line| line.contains(part)).count()
     }
 
     /// Adds a line.
     pub(super) fn record(&self, client: &str, what: fmt::Arguments<'_>) {
+        let Some(lines) = &self.lines else { return };
         let elapsed = self.started.elapsed();
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
         // Writing to a string cannot fail.
         let _ = writeln!(lines, "{:>6}.{:06} {client} {what}", elapsed.as_secs(), elapsed.subsec_micros());
     }

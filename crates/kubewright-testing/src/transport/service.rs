@@ -12,8 +12,9 @@ use kubewright_world::Random;
 use tower::{BoxError, Service, ServiceExt};
 
 use super::{
+    Conditions, Fault, Faults, Process,
     body::{TransportBody, Watch},
-    faults::{Fault, Faults},
+    faults::{Draw, happens},
     history::History,
 };
 
@@ -23,8 +24,9 @@ pub struct Transport<S> {
     service: S,
     client: String,
     history: History,
-    faults: Faults,
+    conditions: Conditions,
     random: Random,
+    process: Process,
 }
 
 /// What the client sees when the network fails.
@@ -52,7 +54,19 @@ impl<S> Transport<S> {
         faults: Faults,
         random: Random,
     ) -> Self {
-        Self { service, client: client.into(), history, faults, random }
+        Self::of_process(service, client, history, Conditions::new(faults), random, Process::default())
+    }
+
+    /// The same for a process that may die, under faults that change.
+    pub(crate) fn of_process(
+        service: S,
+        client: impl Into<String>,
+        history: History,
+        conditions: Conditions,
+        random: Random,
+        process: Process,
+    ) -> Self {
+        Self { service, client: client.into(), history, conditions, random, process }
     }
 }
 
@@ -81,8 +95,10 @@ where
     fn call(&mut self, request: Request<Q>) -> Self::Future {
         let connection = self.clone();
         // Drawn here and not in the future: the order of calls decides, not that of polls.
-        let (delay, fault) = self.faults.draw(&self.random);
-        Box::pin(async move { connection.carry(request, delay, fault).await })
+        let faults = self.conditions.faults();
+        let draw = faults.draw(&self.random);
+        let crash = happens(faults.crashes, &self.random);
+        Box::pin(async move { connection.carry(request, draw, crash).await })
     }
 }
 
@@ -90,8 +106,8 @@ impl<S> Transport<S> {
     async fn carry<Q, B>(
         self,
         request: Request<Q>,
-        delay: std::time::Duration,
-        fault: Option<Fault>,
+        draw: Draw,
+        crash: bool,
     ) -> Result<Response<Answer<B>>, BoxError>
     where
         S: Service<Request<Full<Bytes>>, Response = Response<B>>,
@@ -105,12 +121,19 @@ impl<S> Transport<S> {
         let path = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str).to_owned();
         let what = format!("{} {path} {}", parts.method, String::from_utf8_lossy(&body));
         let is_watch = parts.method == Method::GET && path.contains("watch=true");
-        if !delay.is_zero() {
-            tokio::time::sleep(delay).await;
+        let is_write = !matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
+        let method = parts.method.clone();
+        let inject = |fault| self.conditions.inject(fault, format_args!("{} {} {path}", self.client, method));
+        if !draw.delay.is_zero() && inject(Fault::Delayed) {
+            tokio::time::sleep(draw.delay).await;
+        }
+        if self.process.is_dead() {
+            return std::future::pending().await;
         }
         let record = |outcome: std::fmt::Arguments<'_>| {
             self.history.record(&self.client, format_args!("{what} -> {outcome}"));
         };
+        let fault = draw.fault.filter(|fault| inject(*fault));
         match fault {
             Some(Fault::LostRequest) => {
                 record(format_args!("lost"));
@@ -129,19 +152,32 @@ impl<S> Transport<S> {
                 let text = "too many requests, please try again later";
                 return Ok(refusal(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", text));
             }
-            Some(Fault::LostAnswer) | None => {}
+            // A watch without a version has nothing that could be too old.
+            _ if draw.expired && is_watch && has_version(&path) && inject(Fault::Expired) => {
+                record(format_args!("410"));
+                return Ok(refusal(StatusCode::GONE, "Expired", "too old resource version: 1 (2)"));
+            }
+            _ => {}
         }
         let request = Request::from_parts(parts, Full::new(body));
         let response = self.service.oneshot(request).await.map_err(Into::into)?;
+        if is_write
+            && response.status().is_success()
+            && (self.process.wrote() || crash && inject(Fault::Crash))
+        {
+            record(format_args!("{}, and the process is dead", response.status().as_u16()));
+            self.process.die();
+            return std::future::pending().await;
+        }
         if fault == Some(Fault::LostAnswer) {
             record(format_args!("{} lost", response.status().as_u16()));
             return Err(TransportError::Reset.into());
         }
         record(format_args!("{}", response.status().as_u16()));
-        let (client, history, faults, random) = (self.client, self.history, self.faults, self.random);
+        let Self { client, history, conditions, random, process, .. } = self;
         Ok(response.map(|body| {
             Either::Left(if is_watch {
-                TransportBody::watched(body, Watch { client, path, history, faults, random })
+                TransportBody::watched(body, Watch::new(client, path, history, conditions, random, process))
             } else {
                 TransportBody::whole(body)
             })
@@ -149,17 +185,29 @@ impl<S> Transport<S> {
     }
 }
 
+/// Whether a watch begins at a version, and not with everything there is.
+fn has_version(path: &str) -> bool {
+    let version = path.split(['?', '&']).find_map(|part| part.strip_prefix("resourceVersion="));
+    version.is_some_and(|version| !matches!(version, "" | "0"))
+}
+
 /// An error that the server, or something before it, answers without acting.
 fn refusal<B>(code: StatusCode, reason: &str, message: &str) -> Response<Answer<B>> {
-    let status = serde_json::json!({
+    let mut status = serde_json::json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-        "message": message, "reason": reason, "details": {"retryAfterSeconds": 1}, "code": code.as_u16(),
+        "message": message, "reason": reason, "code": code.as_u16(),
     });
+    let is_temporary = code != StatusCode::GONE;
+    if is_temporary {
+        status["details"] = serde_json::json!({"retryAfterSeconds": 1});
+    }
     let mut response = Response::new(Either::Right(Full::new(Bytes::from(status.to_string()))));
     *response.status_mut() = code;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/json"));
-    headers.insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
+    if is_temporary {
+        headers.insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
+    }
     response
 }
 
