@@ -12,7 +12,8 @@ use super::{Action, Change, OutputError};
 ///
 /// All new contents are written beside their files first, and put in their places by renaming only when every one of them is
 /// on the disk: a full disk or a folder without the right to write leaves all files as they were, and nobody ever reads half
-/// a file. Missing folders are made. A file's permissions stay, and a link stays a link to the file that is written.
+/// a file. If one of them cannot be put in its place after all, those that are get their old contents back. Missing folders are
+/// made. A file's permissions stay, and a link stays a link to the file that is written.
 ///
 /// # Errors
 ///
@@ -21,11 +22,16 @@ pub fn write(changes: &[Change]) -> Result<(), OutputError> {
     let mut staged = Vec::new();
     for change in changes {
         if matches!(change.action, Action::Create | Action::Update) {
-            staged.push(Staged::new(change)?);
+            staged.push((change, Staged::new(change)?));
         }
     }
-    for file in &mut staged {
-        file.place()?;
+    for at in 0..staged.len() {
+        if let Err(error) = staged[at].1.place() {
+            for (change, file) in staged[..at].iter().rev() {
+                file.undo(change);
+            }
+            return Err(error);
+        }
     }
     for change in changes.iter().filter(|change| change.action == Action::Remove) {
         match fs::remove_file(&change.path) {
@@ -74,6 +80,16 @@ impl Staged {
         fs::rename(&self.aside, &self.target).map_err(OutputError::io("write", &self.target))?;
         self.placed = true;
         Ok(())
+    }
+
+    /// Gives the file its old content back, as far as that is possible.
+    fn undo(&self, change: &Change) {
+        let _ = match change.action {
+            Action::Update => fs::write(&self.aside, &change.before)
+                .and_then(|()| fs::set_permissions(&self.aside, fs::metadata(&self.target)?.permissions()))
+                .and_then(|()| fs::rename(&self.aside, &self.target)),
+            _ => fs::remove_file(&self.target),
+        };
     }
 }
 
@@ -145,6 +161,32 @@ mod tests {
         assert!(error.to_string().starts_with("cannot create the folder "), "{error}");
         assert_eq!(names(root.path()), ["file", "remove", "update"]);
         assert_eq!(fs::read_to_string(at("update")).expect("a file"), "old");
+    }
+
+    #[test]
+    fn if_one_file_cannot_be_put_in_its_place_the_others_are_as_before() {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        let at = |name: &str| root.path().join(name);
+        let names_before = ["a-folder", "another", "update"];
+        fs::create_dir(at("a-folder")).expect("made");
+        let all = |place: usize| {
+            let mut changes = vec![
+                Change::new(at("update"), Action::Update, "old", "new"),
+                Change::new(at("create"), Action::Create, "", "new"),
+                Change::new(at("another"), Action::Update, "other", "new"),
+            ];
+            // A file cannot take the place of a folder.
+            changes.insert(place, Change::new(at("a-folder"), Action::Create, "", "new"));
+            changes
+        };
+        for place in 0..=3 {
+            fs::write(at("update"), "old").expect("writable");
+            fs::write(at("another"), "other").expect("writable");
+            write(&all(place)).expect_err("a folder is in the way");
+            assert_eq!(names(root.path()), names_before, "place {place}");
+            let text = |name: &str| fs::read_to_string(at(name)).expect("a file");
+            assert_eq!([text("update"), text("another")], ["old", "other"], "place {place}");
+        }
     }
 
     #[test]
