@@ -8,6 +8,8 @@ use kube::{
     runtime::wait::{await_condition, conditions},
 };
 
+use tokio::time::Instant;
+
 use crate::{
     ApplySet, DeployError, Deployer, Progress,
     apply_set::PART_OF,
@@ -17,8 +19,12 @@ use crate::{
 };
 
 impl Deployer {
-    /// Deletes these objects and the members of `set`, the last first, and waits until they are gone, for `timeout` in all. What is
-    /// not there is passed over. A definition that has objects is deleted only if `definitions` allows it, which is asked with
+    /// Deletes these objects and the members of `set`, and waits until they are gone, for `timeout` in all. What is not there is
+    /// passed over.
+    ///
+    /// Definitions go first, and the others only when those are gone: with a definition go all objects of its kind, and what holds
+    /// these has to be let go by the operator, while it runs and may do so. The others go in the opposite order, the last first.
+    /// A definition that has objects is deleted only if `definitions` allows it, which is asked with
     /// its name and a text of what would go with it.
     ///
     /// # Errors
@@ -50,8 +56,25 @@ impl Deployer {
         if let Some(set) = set {
             self.members(&kinds, set, &mut doomed).await?;
         }
+        let deadline = Instant::now() + timeout;
+        let (definitions, others): (Vec<_>, Vec<_>) = doomed.into_iter().partition(is_definition);
+        for part in [definitions, others] {
+            self.delete_now(&kinds, &part, timeout, deadline, progress).await?;
+        }
+        Ok(())
+    }
+
+    /// Deletes these objects, and waits until they are gone.
+    async fn delete_now(
+        &self,
+        kinds: &Kinds,
+        objects: &[DynamicObject],
+        timeout: Duration,
+        deadline: Instant,
+        progress: &mut dyn Progress,
+    ) -> Result<(), DeployError> {
         let mut going = Vec::new();
-        for object in &doomed {
+        for object in objects {
             // What the cluster does not know is not there.
             let Ok(api) = kinds.of(object) else { continue };
             let parameters = DeleteParams { dry_run: self.dry_run, ..DeleteParams::background() };
@@ -66,7 +89,7 @@ impl Deployer {
                 Err(error) => return Err(DeployError::refused("delete", object, &error)),
             }
         }
-        if self.dry_run { Ok(()) } else { gone(going, timeout).await }
+        if self.dry_run { Ok(()) } else { gone(going, timeout, deadline).await }
     }
 
     /// What would go with a definition: a text for people, nothing if there is no object of its kind.
@@ -147,8 +170,8 @@ impl Deployer {
 async fn gone(
     going: Vec<(Api<DynamicObject>, &DynamicObject, String)>,
     timeout: Duration,
+    deadline: Instant,
 ) -> Result<(), DeployError> {
-    let deadline = tokio::time::Instant::now() + timeout;
     let mut states = Vec::new();
     for (api, object, uid) in going {
         let name = object.name_any();
