@@ -132,7 +132,7 @@ fn edit(root: &Path, kubewright: &Path, controller_gen: Option<&Path>, folder: &
             .args(["generate", "crd", "rbac:roleName=manager-role", "webhook"]))
     };
     ours(0)?;
-    let api = operator.join("src/api.rs");
+    let api = operator.join("src/api/v1alpha1/memcached.rs");
     let time = median(|round| rewrite(&api, round).and_then(|()| ours(round)))?;
     let row = Row::new(
         "generate everything after an edit of a type, cargo's build included",

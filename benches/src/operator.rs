@@ -14,7 +14,7 @@ use kube::{
 };
 use kubewright_apiserver::{ApiServer, listener::ListenOptions};
 use kubewright_runtime::manager::{Manager, Options};
-use memcached_operator::api::{Memcached, MemcachedSpec};
+use memcached_operator::api::v1alpha1::{Memcached, MemcachedSpec};
 
 use crate::{
     Result,
@@ -94,7 +94,7 @@ pub(crate) fn run_process(kubeconfig: &Path) -> Result<()> {
         let mut options = Options::default();
         options.kubeconfig = Some(kubeconfig.to_owned());
         let manager = Manager::new(options).await?;
-        memcached_operator::controller::register(&manager, "memcached:1.6")?;
+        memcached_operator::controller::memcached::register(&manager, "memcached:1.6")?;
         manager.start().await?;
         Ok(())
     })

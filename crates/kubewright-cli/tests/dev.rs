@@ -162,8 +162,8 @@ fn an_operator_is_developed_while_its_objects_stay() {
     assert_eq!(refused.trim(), message);
 
     // An edit that does not compile leaves the operator running; one that does is swapped in, and objects stay.
-    project.edit("src/controller.rs", "instances are available\"", "instances are up\" oops");
-    project.edit("src/controller.rs", "instances are up\" oops", "instances are up\"");
+    project.edit("src/controller/memcached.rs", "instances are available\"", "instances are up\" oops");
+    project.edit("src/controller/memcached.rs", "instances are up\" oops", "instances are up\"");
     let message = "jsonpath={.status.conditions[?(@.type==\"Available\")].message}=2 of 2 instances are up";
     let wait = format!("--for={message}");
     kubectl.ok(&["wait", "memcached/memcached-sample", &wait, "--timeout=300s"]);

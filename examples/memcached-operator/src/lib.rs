@@ -1,10 +1,8 @@
-//! An operator for Memcached.
+//! The operator memcached-operator.
 //!
-//! Read [`api`] for what a user asks for, [`controller`] for how it is brought about, [`deployment`] for what
-//! runs in the end. `main.rs` starts it.
+//! [`api`] has what its users ask for, [`controller`] how that is brought about. `main.rs` starts it.
 
 kubewright::extern_crates!();
 
 pub mod api;
 pub mod controller;
-pub mod deployment;

@@ -16,8 +16,8 @@ use kubewright::{
 };
 use kubewright_testing::{Operator, TestCluster};
 use memcached_operator::{
-    api::{Memcached, MemcachedSpec},
-    controller,
+    api::v1alpha1::{Memcached, MemcachedSpec},
+    controller::memcached,
 };
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ impl Scene {
     async fn start() -> Self {
         let cluster = TestCluster::start().await;
         cluster.install::<Memcached>().await;
-        let operator = cluster.run("memcached-operator", |manager| controller::register(manager, IMAGE));
+        let operator = cluster.run("memcached-operator", |manager| memcached::register(manager, IMAGE));
         let client = cluster.client();
         Self {
             cluster,
@@ -217,7 +217,7 @@ async fn an_operator_with_another_image_rolls_it_out() {
     let Scene { cluster, operator, pods, .. } = scene;
     operator.stop().await.expect("it stops cleanly");
     let next = "localhost:5000/memcached:1.6";
-    let _operator = cluster.run("memcached-operator", |manager| controller::register(manager, next));
+    let _operator = cluster.run("memcached-operator", |manager| memcached::register(manager, next));
     cluster
         .eventually("every pod runs the new image", async || {
             let pods = pods.list(&ListParams::default()).await.ok()?.items;

@@ -9,13 +9,13 @@ use kubewright::{
 };
 use kubewright_testing::{TestCluster, sim::Simulation};
 use memcached_operator::{
-    api::{Memcached, MemcachedSpec},
-    controller,
+    api::v1alpha1::{Memcached, MemcachedSpec},
+    controller::memcached,
 };
 use serde_json::json;
 
 fn operator(manager: &Manager) -> Result<()> {
-    controller::register(manager, "memcached:1.4.36-alpine")
+    memcached::register(manager, "memcached:1.4.36-alpine")
 }
 
 /// Users create objects, change them before and after they are rolled out, delete one and make it anew.

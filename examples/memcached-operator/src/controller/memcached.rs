@@ -1,18 +1,26 @@
 //! Brings the Deployment of each Memcached about, and reports on it.
 
+mod deployment;
+
 use kubewright::{
     k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod},
     prelude::*,
 };
 use serde_json::json;
 
-use crate::{
-    api::{Memcached, MemcachedStatus},
-    deployment::{self, INSTANCE},
-};
+use crate::api::v1alpha1::{Memcached, MemcachedStatus};
 
 /// Keeps a Memcached until this operator has cleaned up after it.
 const FINALIZER: &str = "cache.example.com/finalizer";
+
+/// The label that names the Memcached to which an object belongs.
+const INSTANCE: &str = "app.kubernetes.io/instance";
+
+/// The image that the instances run: `MEMCACHED_IMAGE`, which config/manager/manager.yaml sets, or the one with
+/// which the project was made.
+pub fn image() -> String {
+    std::env::var("MEMCACHED_IMAGE").unwrap_or_else(|_| "memcached:1.4.36-alpine".to_owned())
+}
 
 /// Registers the controller with `manager`; the instances run `image`.
 pub fn register(manager: &Manager, image: impl Into<String>) -> Result<()> {
@@ -91,21 +99,16 @@ impl MemcachedReconciler {
         let instances = ListOptions::in_namespace(Request::of(memcached).namespace())
             .label(INSTANCE, memcached.name_any());
         let pods = self.client.list::<Pod>(instances).await?;
-        let mut status = memcached.status.clone().unwrap_or_default();
+        let mut status: MemcachedStatus = memcached.status.clone().unwrap_or_default();
         status.nodes = pods.iter().map(|pod| pod.name_any()).collect();
         for condition in conditions(memcached, deployment) {
             let condition = condition.observed(memcached.meta().generation);
             set_condition(&mut status.conditions, condition, self.clock.now());
         }
         if memcached.status.as_ref() != Some(&status) {
-            self.write_status(memcached, &status).await?;
+            let patch = Patch::merge(json!({ "status": status }));
+            self.client.status().patch::<Memcached>(memcached, patch).await?;
         }
-        Ok(())
-    }
-
-    async fn write_status(&self, memcached: &Memcached, status: &MemcachedStatus) -> Result<()> {
-        let patch = Patch::merge(json!({ "status": status }));
-        self.client.status().patch::<Memcached>(memcached, patch).await?;
         Ok(())
     }
 }

@@ -16,16 +16,13 @@ use kubewright::{
     prelude::*,
 };
 
-use crate::api::Memcached;
-
-/// The label that names the Memcached to which an object belongs.
-pub const INSTANCE: &str = "app.kubernetes.io/instance";
+use crate::api::v1alpha1::Memcached;
 
 /// The Deployment that `memcached` asks for, to be run with `image`.
-pub fn desired(memcached: &Memcached, image: &str) -> Deployment {
+pub(super) fn desired(memcached: &Memcached, image: &str) -> Deployment {
     let name = memcached.name_any();
     // The selector cannot be changed later, so nothing that an upgrade changes may be in it.
-    let selector = labels([("app.kubernetes.io/name", "memcached"), (INSTANCE, &name)]);
+    let selector = labels([("app.kubernetes.io/name", "memcached"), ("app.kubernetes.io/instance", &name)]);
     let mut all_labels = selector.clone();
     all_labels.extend(labels([("app.kubernetes.io/managed-by", "memcached-operator")]));
     if let Some(tag) = tag(image) {
@@ -63,7 +60,6 @@ pub fn desired(memcached: &Memcached, image: &str) -> Deployment {
 }
 
 fn container(memcached: &Memcached, image: &str) -> Container {
-    let port = memcached.spec.container_port;
     Container {
         name: "memcached".to_owned(),
         image: Some(image.to_owned()),
@@ -71,7 +67,7 @@ fn container(memcached: &Memcached, image: &str) -> Container {
         command: Some(["memcached", "-m=64", "-o", "modern", "-v"].map(str::to_owned).into()),
         ports: Some(vec![ContainerPort {
             name: Some("memcached".to_owned()),
-            container_port: port,
+            container_port: memcached.spec.container_port,
             ..Default::default()
         }]),
         security_context: Some(SecurityContext {

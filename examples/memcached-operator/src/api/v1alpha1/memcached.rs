@@ -1,34 +1,35 @@
-//! The API group `cache.example.com`, version `v1alpha1`.
+//! The kind Memcached.
 
 use kubewright::prelude::*;
 
 /// MemcachedSpec defines the desired state of Memcached.
-#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+///
+/// +kubebuilder:resource:shortName=mc
+/// +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.spec.size`
+/// +kubebuilder:printcolumn:name="Available",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].status`
+/// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+#[derive(CustomResource, Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[kube(
     group = "cache.example.com",
     version = "v1alpha1",
     kind = "Memcached",
     doc = "Memcached runs a number of memcached servers.",
     namespaced,
-    shortname = "mc",
-    status = "MemcachedStatus",
-    printcolumn(name = "Size", type_ = "integer", json_path = ".spec.size"),
-    printcolumn(
-        name = "Available",
-        type_ = "string",
-        json_path = r#".status.conditions[?(@.type=="Available")].status"#
-    ),
-    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
+    status = "MemcachedStatus"
 )]
 #[serde(rename_all = "camelCase")]
 pub struct MemcachedSpec {
     /// Size is the number of memcached instances.
-    #[schemars(range(min = 1, max = 3))]
+    ///
+    /// +kubebuilder:validation:Minimum=1
+    /// +kubebuilder:validation:Maximum=3
     pub size: i32,
 
     /// ContainerPort is the port on which each instance listens.
+    ///
+    /// +kubebuilder:validation:Minimum=1
+    /// +kubebuilder:validation:Maximum=65535
     #[serde(default = "default_container_port")]
-    #[schemars(range(min = 1, max = 65535))]
     pub container_port: i32,
 }
 
@@ -36,9 +37,12 @@ pub struct MemcachedSpec {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MemcachedStatus {
-    /// Conditions tell whether the instances are available, being changed, or in trouble.
-    #[serde(default)]
-    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
+    /// Conditions tell what state the object is in: each type of condition once.
+    ///
+    /// +listType=map
+    /// +listMapKey=type
+    /// +optional
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 
     /// Nodes are the names of the pods that run memcached.
