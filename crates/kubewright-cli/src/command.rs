@@ -22,7 +22,7 @@ use crate::{
 
 /// The operator framework for Rust: one binary from an empty folder to a running operator.
 #[derive(Debug, Parser)]
-#[command(name = "kubewright", version, max_term_width = 110)]
+#[command(name = "kubewright", version, max_term_width = 110, after_help = AFTERWARDS)]
 pub(crate) struct Arguments {
     /// Say more: -v for what Kubewright does, -vv for every request the API server answers.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
@@ -92,6 +92,7 @@ pub(crate) enum Command {
     /// Take the definitions of a project from a cluster.
     ///
     /// A definition that has objects is deleted only with --yes, or if you say so when asked.
+    #[command(after_help = ship::UNINSTALL_EXAMPLES)]
     Uninstall(UninstallOptions),
 
     /// Run an operator on this machine, against any cluster.
@@ -137,6 +138,7 @@ pub(crate) enum Command {
     Completion(CompletionOptions),
 
     /// Print the versions of the command and of what it stands for.
+    #[command(after_help = VERSION_EXAMPLES)]
     Version(VersionOptions),
 }
 
@@ -380,6 +382,21 @@ pub(crate) enum MarkersFormat {
     /// One JSON document, for programs.
     Json,
 }
+
+const AFTERWARDS: &str = "\
+Examples:
+  kubewright init --domain example.com
+  kubewright create api --group cache --version v1alpha1 --kind Memcached
+  kubewright dev --once
+
+Exit codes: 0 for success, and for a command that SIGINT or SIGTERM ends as it should; 1 for a failure, or a verdict that
+something is not up to date; 2 for arguments that make no sense. `check` has 1 for a bad verdict alone, and 2 for whatever
+keeps it from one.";
+
+const VERSION_EXAMPLES: &str = "\
+Examples:
+  kubewright version
+  kubewright version --output json";
 
 const COMPLETION_EXAMPLES: &str = "\
 Examples:

@@ -13,6 +13,7 @@ mod check;
 mod cluster;
 mod command;
 mod completion;
+mod definitions;
 mod dev;
 mod error;
 mod generate;
@@ -64,7 +65,7 @@ pub fn main() -> ExitCode {
         Command::BuildInstaller(options) => ship::build_installer(&options),
         Command::Run(options) => on_runtime(verbose, async |shutdown| ship::run(options, shutdown).await),
         Command::Init(options) => scaffold::init(&options),
-        Command::Create(command) => scaffold::create(command),
+        Command::Create(command) => scaffold::create(command, verbose),
         Command::Edit(options) => scaffold::edit(&options),
         Command::Delete(command) => scaffold::delete(command),
         Command::Upgrade(options) => scaffold::upgrade(&options),

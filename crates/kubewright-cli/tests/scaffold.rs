@@ -1,10 +1,17 @@
 //! `kubewright init`, `create`, `edit`, `delete` and `upgrade` on folders of their own. Nothing is built here: see `scaffold_builds`.
 
+mod messages;
+
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
 };
 
 /// A folder in which commands run.
@@ -39,13 +46,14 @@ impl Folder {
         folder
     }
 
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kubewright"));
+        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        command
+    }
+
     fn run(&self, arguments: &[&str]) -> Run {
-        let output = Command::new(env!("CARGO_BIN_EXE_kubewright"))
-            .args(arguments)
-            .current_dir(self.folder.path())
-            .stdin(Stdio::null())
-            .output()
-            .expect("the kubewright binary runs");
+        let output = self.command(arguments).output().expect("the kubewright binary runs");
         let text = |bytes| String::from_utf8(bytes).expect("text");
         Run { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
@@ -292,6 +300,95 @@ fn a_command_that_was_cut_off_is_done_again() {
 }
 
 #[test]
+fn a_command_that_is_interrupted_has_done_all_or_nothing() {
+    let (before, done) = (Folder::project().files(), Folder::with_mouse().files());
+    let mut outcomes = BTreeSet::new();
+    // The later the file is in the order of writing, the later the signal comes.
+    for file in ["config/crd", "config/samples", "src/api/v1", "tests", "src/api/v1/mouse.rs", "PROJECT"] {
+        let folder = Folder::project();
+        let mut child = folder.command(MOUSE).spawn().expect("the kubewright binary runs");
+        let id = child.id();
+        let path = folder.path(file);
+        let aside = match (path.parent(), path.file_name()) {
+            (Some(parent), Some(name)) => parent.join(format!(".{}.{id}.tmp", name.to_string_lossy())),
+            _ => path.clone(),
+        };
+        let is_new = !path.exists();
+        while child.try_wait().expect("it can be asked").is_none() {
+            if aside.exists() || (is_new && path.exists()) {
+                let id = i32::try_from(id).expect("a process id");
+                // It may have ended right now.
+                let _ = kill(Pid::from_raw(id), Signal::SIGINT);
+                break;
+            }
+            std::thread::yield_now();
+        }
+        child.wait().expect("it ends");
+        let after = folder.files();
+        assert!(after == before || after == done, "{file}: {:?}", after.keys());
+        outcomes.insert(after == done);
+    }
+    assert!(outcomes.contains(&true), "no command was interrupted while it wrote");
+}
+
+#[test]
+fn a_file_in_place_of_a_folder_leaves_all_as_it_was() {
+    let folder = Folder::project();
+    folder.write("src/api", "not a folder\n");
+    let before = folder.files();
+    folder.run(MOUSE).failed("src/api");
+    assert_eq!(folder.files(), before);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    fs::set_permissions(folder.path("."), fs::Permissions::from_mode(0o555)).expect("ours");
+    if fs::write(folder.path("probe"), "").is_ok() {
+        // An administrator may write anywhere.
+        fs::remove_file(folder.path("probe")).expect("ours");
+        return;
+    }
+    folder.run(INIT).failed("cannot");
+    assert_eq!(folder.files(), BTreeMap::new());
+    fs::set_permissions(folder.path("."), fs::Permissions::from_mode(0o755)).expect("ours");
+}
+
+#[test]
+fn a_definition_is_taken_over() {
+    let harbours = concat!(env!("CARGO_MANIFEST_DIR"), "/../kubewright-scaffold/tests/data/harbours.yaml");
+    let folder = Folder::project();
+    let run = folder.run(&["create", "api", "--from-crd", harbours]).ok();
+    assert!(run.stderr.contains("Harbour (sea/v1) is there"), "{}", run.stderr);
+    let types = folder.read("src/api/v1/harbour.rs");
+    assert!(types.contains("/// +kubebuilder:printcolumn:name=\"Berths\""), "{types}");
+    assert!(folder.read("config/samples/sea_v1_harbour.yaml").contains("kind: Harbour"));
+    assert!(folder.read("tests/harbour.rs").contains("becomes_available"));
+    // It moves with its kind, and stays when the project is upgraded.
+    folder.run(&["edit", "--multigroup", "--license", "mit", "--quiet"]).ok();
+    let moved = folder.read("src/api/sea/v1/harbour.rs");
+    assert!(moved.contains("SPDX-License-Identifier: MIT"), "{moved}");
+    assert!(!folder.path("src/api/v1/harbour.rs").exists());
+    folder.run(&["upgrade", "--check"]).ok();
+    folder.run(&["create", "api", "--from-crd", harbours]).failed("use --force");
+    for version in ["v1", "v1beta1"] {
+        folder
+            .run(&["delete", "api", "--group", "sea", "--version", version, "--kind", "Harbour", "--quiet"])
+            .ok();
+    }
+    let left: Vec<PathBuf> = folder.files().into_keys().collect();
+    assert!(!left.iter().any(|path| path.to_string_lossy().contains("harbour")), "{left:?}");
+
+    let folder = Folder::project();
+    folder.run(&["create", "api", "--from-crd", "none.yaml"]).failed("there is no file none.yaml");
+    folder
+        .run(&["create", "api", "--from-crd", harbours, "--kind", "Ship"])
+        .failed("has Harbour (sea.example.com)");
+    folder.run(&["create", "api", "--from-crd", harbours, "--version", "v9"]).failed("it has v1beta1, v1");
+}
+
+#[test]
 fn several_groups_move_what_is_there() {
     let folder = Folder::with_mouse();
     folder
@@ -325,6 +422,137 @@ fn an_upgrade_keeps_what_the_user_wrote() {
     folder.edit("src/main.rs", "//! Starts the operator.", "//! Is the operator.");
     folder.run(&["upgrade"]).failed("decide between the conflict marks in src/main.rs");
     assert!(folder.read("src/main.rs").contains("<<<<<<< yours\n//! Is the operator."));
+}
+
+/// A project as the commit 937e602 of this repository wrote it: `init`, the article's `create api`, and one for a Redis. Its record has
+/// every file.
+fn of_an_earlier_version() -> Folder {
+    let folder = Folder::new();
+    let record = include_str!("data/scaffolded_by_937e602/scaffold.json");
+    let files: BTreeMap<String, String> = serde_json::from_str(record).expect("a record");
+    for (path, text) in &files {
+        folder.write(path, text);
+    }
+    folder.write(".kubewright/scaffold.json", record);
+    folder.write("PROJECT", include_str!("data/scaffolded_by_937e602/PROJECT"));
+    folder
+}
+
+#[test]
+fn a_project_of_an_earlier_version_is_upgraded_with_what_its_user_made_of_it() {
+    let untouched = of_an_earlier_version();
+    untouched.run(&["upgrade", "--check"]).failed("run `kubewright upgrade`");
+    let dry = untouched.run(&["upgrade", "--dry-run"]).ok();
+    assert!(dry.stdout.contains("+        - --name=memcached-operator"), "{}", dry.stdout);
+    untouched.run(&["upgrade", "--quiet"]).ok();
+    untouched.run(&["upgrade", "--check"]).ok();
+
+    let edited = of_an_earlier_version();
+    edited.edit("src/main.rs", "    manager.start().await", "    announce();\n    manager.start().await");
+    edited.edit("config/manager/manager.yaml", "replicas: 1", "replicas: 2");
+    edited.edit("config/manager/manager.yaml", "cpu: 500m", "cpu: \"1\"");
+    edited.edit(
+        "src/controller/redis.rs",
+        "// Bring about here",
+        "self.connect().await?;\n        // Bring about here",
+    );
+    edited.write("src/notes.rs", "// mine\n");
+    fs::remove_file(edited.path("Dockerfile")).expect("it was there");
+    edited.run(&["upgrade", "--quiet"]).ok();
+    let manager = edited.read("config/manager/manager.yaml");
+    for part in ["replicas: 2", "cpu: \"1\"", "- --name=memcached-operator"] {
+        assert!(manager.contains(part), "{part}: {manager}");
+    }
+    assert!(edited.read("src/main.rs").contains("    announce();\n"));
+    assert!(edited.read("src/controller/redis.rs").contains("self.connect().await?;"));
+    assert_eq!(edited.read("src/notes.rs"), "// mine\n");
+    // Whatever the user left alone is as it is without a user.
+    let ours = [
+        "src/main.rs",
+        "config/manager/manager.yaml",
+        "src/controller/redis.rs",
+        "src/notes.rs",
+        "Dockerfile",
+    ];
+    let others = |folder: &Folder| {
+        let mut files = folder.files();
+        files.retain(|path, _| !ours.iter().any(|own| path == Path::new(own)));
+        files
+    };
+    assert_eq!(others(&edited), others(&untouched));
+    edited.run(&["upgrade", "--check"]).ok();
+
+    let conflicting = of_an_earlier_version();
+    conflicting.edit(
+        "config/manager/manager.yaml",
+        "        - --health-probe-bind-address=:8081\n        image: controller:latest\n",
+        "        image: mine:1\n",
+    );
+    conflicting.run(&["upgrade"]).failed("decide between the conflict marks in config/manager/manager.yaml");
+    let manager = conflicting.read("config/manager/manager.yaml");
+    assert!(
+        manager.contains("<<<<<<< yours\n") && manager.contains(">>>>>>> the new scaffold\n"),
+        "{manager}"
+    );
+    assert!(manager.contains("image: mine:1") && manager.contains("- --name="), "{manager}");
+}
+
+/// In what the example differs from what the commands write, and why.
+const OF_THE_EXAMPLE: &[(&str, &str)] = &[
+    ("Cargo.toml", "it is a member of this repository's workspace"),
+    ("README.md", "it says where to read"),
+    ("config/crd/bases/cache.example.com_memcacheds.yaml", "it is generated from the types"),
+    ("config/rbac/role.yaml", "it is generated from the markers, which let the operator see pods"),
+    ("config/samples/cache_v1alpha1_memcached.yaml", "two instances show more than one"),
+    (
+        "src/api/v1alpha1/memcached.rs",
+        "three instances at most, columns, the names of the pods in the status",
+    ),
+    ("src/controller/memcached.rs", "it reports the names of the pods"),
+    ("tests/crd.rs", "it tests what the operator prints of its definition"),
+    ("tests/memcached.rs", "it tests what is its own, too"),
+    ("tests/simulation.rs", "it tests the operator on a bad network"),
+];
+
+#[test]
+fn the_example_is_what_the_commands_write_with_its_own_logic() {
+    let folder = Folder::new();
+    let init = ["init", "--domain=example.com", "--project-name=memcached-operator", "--license=none"];
+    folder.run(&[&init[..], &["--framework-source=version", "--quiet"]].concat()).ok();
+    let create = "create api --group cache --version v1alpha1 --kind Memcached --image=memcached:1.4.36-alpine \
+                  --image-container-command=memcached,-m=64,-o,modern,-v --image-container-port=11211 --run-as-user=1001";
+    folder.run(&create.split_whitespace().chain(["--quiet"]).collect::<Vec<_>>()).ok();
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // Sources have this repository's form.
+    let sources: Vec<PathBuf> =
+        folder.files().into_keys().filter(|path| path.extension().is_some_and(|e| e == "rs")).collect();
+    let formatted = Command::new("rustfmt")
+        .args(["--edition", "2024", "--config-path"])
+        .arg(repository.join("rustfmt.toml"))
+        .args(sources)
+        .current_dir(folder.path("."))
+        .status()
+        .expect("rustfmt runs");
+    assert!(formatted.success());
+
+    let written = folder.files();
+    let example = repository.join("examples/memcached-operator");
+    let listed = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .current_dir(&example)
+        .output();
+    let listed = String::from_utf8(listed.expect("git runs").stdout).expect("text");
+    let present: BTreeSet<&str> = listed.lines().filter(|path| example.join(path).is_file()).collect();
+    let all = present.iter().copied().chain(written.keys().map(|path| path.to_str().expect("text")));
+    let mut different = BTreeSet::new();
+    for path in all {
+        let ours = fs::read_to_string(example.join(path)).ok();
+        if ours.as_ref() != written.get(Path::new(path)) {
+            different.insert(path.to_owned());
+        }
+    }
+    let expected = OF_THE_EXAMPLE.iter().map(|(path, _)| (*path).to_owned()).collect();
+    assert_eq!(different, expected);
 }
 
 #[test]

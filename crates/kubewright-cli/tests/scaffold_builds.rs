@@ -3,6 +3,11 @@
 //! Some of them on every run; all of them, which takes long, with `KUBEWRIGHT_SCAFFOLDS=all`. They are members of one workspace, so
 //! that what they depend on is built once.
 
+mod deployed;
+mod process;
+mod recording;
+mod taken_over;
+
 use std::{
     fs,
     io::Write,
@@ -23,6 +28,16 @@ struct Scaffold {
 const MEMCACHED: &str = "create api --group cache --version v1alpha1 --kind Memcached --image=memcached:1.4.36-alpine \
                          --image-container-command=memcached,-m=64,-o,modern,-v --image-container-port=11211 \
                          --run-as-user=1001 --plugins=deploy-image/v1-alpha --make=false";
+const HARBOUR: &str = concat!(
+    "create api --from-crd ",
+    env!("CARGO_MANIFEST_DIR"),
+    "/../kubewright-scaffold/tests/data/harbours.yaml"
+);
+const HARBOUR_V1BETA1: &str = concat!(
+    "create api --from-crd ",
+    env!("CARGO_MANIFEST_DIR"),
+    "/../kubewright-scaffold/tests/data/harbours.yaml --version v1beta1"
+);
 const REDIS: &str = "create api --group cache --version v1alpha1 --kind Redis";
 
 fn scaffolds() -> Vec<Scaffold> {
@@ -154,6 +169,23 @@ fn scaffolds() -> Vec<Scaffold> {
         ),
         project("loses-all", &[], &[REDIS, "delete api --group cache --version v1alpha1 --kind Redis"]),
         project("upgraded", &[], &[MEMCACHED, "upgrade"]),
+        always(project("taken-over", &[], &[HARBOUR])),
+        project(
+            "taken-over-namespaced",
+            &["--namespaced", "--license=mit"],
+            &[HARBOUR, "edit --multigroup --license=apache2", "upgrade"],
+        ),
+        project(
+            "several-controllers",
+            &["--multigroup"],
+            &[
+                REDIS,
+                "create api --group cache --version v1alpha1 --kind Redis --resource=false --controller-name backup",
+                "create api --group apps --version v1 --kind Deployment --resource=false --controller-name night-watch",
+                "create api --group cache --version v1alpha1 --kind Dragonfly --controller-name dragon",
+            ],
+        ),
+        project("taken-over-one-version", &[], &[HARBOUR_V1BETA1]),
         edited(
             |folder| {
                 replace(
@@ -229,23 +261,95 @@ fn make(workspace: &Path, scaffold: &Scaffold) {
             kubewright(&folder, &words);
         }
     }
-    // What is no member of a workspace may have it; here it would be a warning.
+    as_member(&folder);
+}
+
+/// The project that an earlier version of the templates made.
+const EARLIER: &str = "scaffold-earlier-1";
+
+/// What the commit 937e602 of this repository wrote, upgraded.
+fn of_an_earlier_version(workspace: &Path) {
+    let folder = workspace.join(EARLIER);
+    // Another name of the same length, since the example has this one.
+    let renamed = |text: &str| {
+        let text = text.replace("memcached-operator", EARLIER);
+        text.replace("memcached_operator", &EARLIER.replace('-', "_"))
+    };
+    let record = renamed(include_str!("data/scaffolded_by_937e602/scaffold.json"));
+    let files: std::collections::BTreeMap<String, String> = serde_json::from_str(&record).expect("a record");
+    let others = [
+        (".kubewright/scaffold.json".to_owned(), record),
+        ("PROJECT".to_owned(), renamed(include_str!("data/scaffolded_by_937e602/PROJECT"))),
+    ];
+    for (path, text) in files.into_iter().chain(others) {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+    kubewright(&folder, &["edit", "--framework-source=path", "--quiet"]);
+    kubewright(&folder, &["upgrade", "--quiet"]);
+    kubewright(&folder, &["generate", "rbac", "--quiet"]);
+    as_member(&folder);
+}
+
+/// What is no member of a workspace may have a profile; here it would be a warning.
+fn as_member(folder: &Path) {
     let manifest = folder.join("Cargo.toml");
     let text = fs::read_to_string(&manifest).expect("it is there");
     let (package, _) = text.split_once("\n# What is shipped").expect("a release profile");
     fs::write(manifest, package).expect("writable");
 }
 
-fn cargo(workspace: &Path, arguments: &[&str]) {
-    let output = Command::new(env!("CARGO"))
+fn assert_same_files(one: &Path, other: &Path) {
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let names = |root: &Path| {
+            let entries = fs::read_dir(root.join(&folder)).expect("a folder");
+            let mut names: Vec<PathBuf> =
+                entries.map(|entry| folder.join(entry.expect("readable").file_name())).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(one), names(other), "{}", one.display());
+        for name in names(one) {
+            if one.join(&name).is_dir() {
+                folders.push(name);
+            } else {
+                let bytes = |root: &Path| fs::read(root.join(&name)).expect("readable");
+                assert!(
+                    bytes(one) == bytes(other),
+                    "{} differs from {}",
+                    one.join(&name).display(),
+                    other.display()
+                );
+            }
+        }
+    }
+}
+
+/// A command that builds something in the workspace.
+fn building(program: &str, folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command
         .args(arguments)
-        .current_dir(workspace)
+        .current_dir(folder)
+        .stdin(Stdio::null())
         // With what the tests were built with, as far as it is the same.
         .env("CARGO_TARGET_DIR", target())
         .env("CARGO_NET_OFFLINE", "true")
-        .env("CARGO_TERM_COLOR", "never")
+        .env("CARGO_TERM_COLOR", "never");
+    command
+}
+
+fn kubewright_building(folder: &Path, arguments: &[&str]) {
+    let output = building(env!("CARGO_BIN_EXE_kubewright"), folder, arguments)
         .output()
-        .expect("cargo runs");
+        .expect("the kubewright binary runs");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn cargo(workspace: &Path, arguments: &[&str]) {
+    let output = building(env!("CARGO"), workspace, arguments).output().expect("cargo runs");
     let text =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "cargo {arguments:?}:\n{text}");
@@ -264,10 +368,30 @@ fn scaffolds_build_are_formatted_and_pass_their_tests() {
     let _ = fs::remove_dir_all(&workspace);
     fs::create_dir_all(&workspace).expect("made");
     let chosen: Vec<Scaffold> = scaffolds().into_iter().filter(|scaffold| all || scaffold.always).collect();
+    // Two runs give equal bytes.
+    let again = Path::new(env!("CARGO_TARGET_TMPDIR")).join("scaffolds-again");
+    let _ = fs::remove_dir_all(&again);
+    fs::create_dir_all(&again).expect("made");
     for scaffold in &chosen {
         make(&workspace, scaffold);
+        make(&again, scaffold);
+        assert_same_files(&workspace.join(scaffold.name), &again.join(scaffold.name));
     }
-    let members: Vec<&str> = chosen.iter().map(|scaffold| scaffold.name).collect();
+    fs::remove_dir_all(&again).expect("removed");
+    if all {
+        of_an_earlier_version(&workspace);
+    }
+    let mut members: Vec<&str> = chosen.iter().map(|scaffold| scaffold.name).collect();
+    let goldens = if all { taken_over::goldens(&workspace) } else { Vec::new() };
+    if !goldens.is_empty() {
+        members.push(taken_over::GOLDENS);
+    }
+    members.push(recording::PROJECT);
+    if all {
+        members.push(EARLIER);
+    }
+    let mut recording = recording::Recording::default();
+    recording.write_project(&workspace);
     fs::write(
         workspace.join("Cargo.toml"),
         format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n"),
@@ -279,6 +403,23 @@ fn scaffolds_build_are_formatted_and_pass_their_tests() {
 
     cargo(&workspace, &["fmt", "--all", "--check"]);
     cargo(&workspace, &["test", "--workspace"]);
+    taken_over::assert_given_back(&workspace.join("taken-over"), &[taken_over::harbours()], None);
+    recording.run_project(&workspace);
+    recording.assert_recorded();
+    let operator = deployed::Operator {
+        project: workspace.join("article"),
+        program: target().join("debug/scaffold-article"),
+        name: "scaffold-article",
+        sample: ("cache.example.com/v1alpha1", "Memcached", "memcached-sample"),
+    };
+    // The definition is generated by the operator, which is built for it.
+    kubewright_building(&operator.project, &["generate", "--quiet"]);
+    deployed::on_the_embedded_server(&operator);
+    deployed::on_a_real_server(&operator);
+    if !goldens.is_empty() {
+        let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/taken_over.txt");
+        taken_over::assert_given_back(&workspace.join(taken_over::GOLDENS), &goldens, Some(&recorded));
+    }
     if all {
         cargo(&workspace, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]);
     } else {

@@ -4,7 +4,7 @@ use serde_json::Map;
 
 use crate::{
     Project, ScaffoldError, names,
-    project::{Api, DeployImage, Resource, ResourceKey},
+    project::{Api, DeployImage, NamedController, Resource, ResourceKey},
 };
 
 /// A kind that a project is to have, or a kind of others that it is to have a controller for.
@@ -18,6 +18,7 @@ pub struct NewApi {
     namespaced: bool,
     resource: bool,
     controller: bool,
+    controller_name: Option<String>,
     external: Option<External>,
     deploy_image: Option<DeployImage>,
     force: bool,
@@ -84,6 +85,7 @@ impl NewApi {
             namespaced: true,
             resource: true,
             controller: true,
+            controller_name: None,
             external: None,
             deploy_image: None,
             force: false,
@@ -115,6 +117,12 @@ impl NewApi {
         self
     }
 
+    /// Gives the controller a name: a kind may have several, each with a name of its own. Default: the kind's.
+    pub fn controller_name(mut self, name: impl Into<String>) -> Self {
+        self.controller_name = Some(name.into());
+        self
+    }
+
     /// Its type is another crate's.
     pub fn external(mut self, external: External) -> Self {
         self.external = Some(external);
@@ -140,6 +148,12 @@ impl NewApi {
             names::check_plural(plural)?;
         }
         let refused = |text: &str| Err(ScaffoldError::Refused(text.to_owned()));
+        if let Some(name) = &self.controller_name {
+            names::check_controller(name)?;
+            if !self.controller || self.deploy_image.is_some() {
+                return refused("a name of a controller needs a controller that is not one for an image");
+            }
+        }
         if !self.resource && !self.controller {
             return refused(
                 "neither a resource nor a controller is asked for; leave out --resource=false or --controller=false",
@@ -212,13 +226,25 @@ impl Project {
     /// If a name cannot be used, if it is there already, or if the project cannot have it: the text says what to do.
     pub fn add_api(&mut self, new: &NewApi) -> Result<ResourceKey, ScaffoldError> {
         new.check()?;
-        let core = if new.resource || new.external.is_some() { None } else { core_group(&new.group) };
+        let is_it = |known: &&Resource| {
+            (&*known.group, &*known.version, &*known.kind) == (&*new.group, &*new.version, &*new.kind)
+        };
+        // A controller for a kind that the project has already.
+        let known =
+            self.resources().iter().find(is_it).filter(|_| !new.resource && new.external.is_none()).cloned();
+        let core = match (&known, &new.external) {
+            (None, None) if !new.resource => core_group(&new.group),
+            _ => None,
+        };
         let domain = match (&new.external, core) {
+            (None, _) if known.is_some() => {
+                known.as_ref().map(|known| known.domain.clone()).unwrap_or_default()
+            }
             (_, Some((_, domain))) => domain.to_owned(),
             (Some(external), None) => external.domain.clone().unwrap_or_else(|| self.domain().to_owned()),
             (None, None) => self.domain().to_owned(),
         };
-        if !new.resource && new.external.is_none() && core.is_none() {
+        if !new.resource && new.external.is_none() && core.is_none() && known.is_none() {
             return Err(ScaffoldError::Refused(format!(
                 "`{}` is not a group of Kubernetes itself; for a type of another crate say where it is with --external-api-path, \
                  for one of this project leave out --resource=false",
@@ -231,10 +257,15 @@ impl Project {
                 namespaced: new.namespaced,
                 others: Map::new(),
             }),
-            controller: new.controller,
-            core: core.is_some(),
+            controller: new.controller && new.controller_name.is_none(),
+            controllers: new
+                .controller_name
+                .iter()
+                .map(|name| NamedController { name: name.clone() })
+                .collect(),
+            core: core.is_some() || known.as_ref().is_some_and(|known| known.core),
             domain,
-            external: new.external.is_some(),
+            external: new.external.is_some() || known.as_ref().is_some_and(|known| known.external),
             group: new.group.clone(),
             kind: new.kind.clone(),
             module: new.external.as_ref().and_then(|external| external.module.clone()),
@@ -247,6 +278,7 @@ impl Project {
         names::check_group(&resource.full_group())
             .or_else(|error| if resource.core { Ok(()) } else { Err(error) })?;
         resource.path = Some(match (&new.external, core) {
+            _ if known.is_some() => known.and_then(|known| known.path).unwrap_or_default(),
             (Some(external), _) => external.path.clone(),
             (None, Some((module, _))) => format!("k8s_openapi::api::{module}::{}", new.version),
             (None, None) => {
@@ -258,6 +290,11 @@ impl Project {
         if let Some(present) = self.resource(&key) {
             // One may bring the type, the other the controller.
             resource.controller |= present.controller;
+            let mut controllers = present.controllers.clone();
+            controllers
+                .extend(resource.controllers.into_iter().filter(|new| !present.controllers.contains(new)));
+            resource.controllers = controllers;
+            resource.module = resource.module.or_else(|| present.module.clone());
             resource.api = resource.api.or_else(|| present.api.clone());
             resource.webhooks.clone_from(&present.webhooks);
             resource.others.clone_from(&present.others);
@@ -301,7 +338,7 @@ impl Project {
         path
     }
 
-    fn check_fits(&self, new: &Resource, force: bool) -> Result<(), ScaffoldError> {
+    pub(crate) fn check_fits(&self, new: &Resource, force: bool) -> Result<(), ScaffoldError> {
         let key = new.key();
         let refused = |text: String| Err(ScaffoldError::Refused(text));
         if let Some(other) = self.resources().iter().find(|other| other.group != new.group)
@@ -322,6 +359,20 @@ impl Project {
                 return refused(format!(
                     "the project has a controller for {key} already; use --force to write it anew"
                 ));
+            }
+        }
+        for NamedController { name } in &new.controllers {
+            let module = names::controller_module(name);
+            for other in self.resources().iter().filter(|other| other.group == new.group) {
+                let same = |known: &NamedController| names::controller_module(&known.name) == module;
+                let is_known = other.controllers.iter().any(same)
+                    || (other.controller && names::module(&other.kind) == module);
+                if is_known && !(force && other.key() == key) {
+                    return refused(format!(
+                        "{} has a controller `{name}` already; give this one another name",
+                        other.kind
+                    ));
+                }
             }
         }
         for other in self.resources().iter().filter(|other| other.key() != key && other.group == new.group) {
@@ -446,6 +497,36 @@ mod tests {
         project.add_api(&NewApi::new("zoo", "v1", "RedPanda")).expect("a new kind");
         let text = refused(&mut project, &NewApi::new("zoo", "v1", "Red_Panda"));
         assert!(text.contains("did you mean `RedPanda`?"), "{text}");
+    }
+
+    #[test]
+    fn a_kind_may_have_several_controllers_by_their_names() {
+        let mut project = project();
+        project.add_api(&NewApi::new("zoo", "v1", "Mouse")).expect("a new kind");
+        let named = |name: &str| NewApi::new("zoo", "v1", "Mouse").resource(false).controller_name(name);
+        project.add_api(&named("nightly-backup")).expect("another controller");
+        assert_eq!(project.resources().len(), 1);
+        assert!(project.resources()[0].api().is_some() && project.resources()[0].has_controller());
+        assert!(
+            project.to_text().contains("controllers:\n  - name: nightly-backup\n"),
+            "{}",
+            project.to_text()
+        );
+        for name in ["nightly-backup", "mouse"] {
+            let text = refused(&mut project, &named(name));
+            assert!(text.contains("give this one another name"), "{text}");
+        }
+        assert!(refused(&mut project, &named("Nightly")).contains("did you mean `nightly`?"));
+    }
+
+    #[test]
+    fn a_kind_gets_its_controller_later() {
+        let mut project = project();
+        project.add_api(&NewApi::new("zoo", "v1", "Mouse").controller(false)).expect("a new kind");
+        project.add_api(&NewApi::new("zoo", "v1", "Mouse").resource(false)).expect("a controller");
+        let mut at_once = Project::new("example.com", "zoo-operator").expect("valid names");
+        at_once.add_api(&NewApi::new("zoo", "v1", "Mouse")).expect("a new kind");
+        assert_eq!(project, at_once);
     }
 
     #[test]

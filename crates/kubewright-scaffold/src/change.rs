@@ -8,7 +8,7 @@ use crate::{
     Project, ScaffoldError, merge,
     project::FILE,
     record,
-    render::{Formatter, render},
+    render::{Formatter, notice, own_files, render},
     tree::{Files, Tree},
 };
 
@@ -135,9 +135,15 @@ impl<'f> Change<'f> {
     /// The record may be that of an older version of the templates. Only an upgrade changes over to this one.
     fn next(&self, base: &Files) -> Files {
         let mut after = render(&self.after, self.format);
-        after.extend(self.others.clone());
+        let kept = self.before.as_ref().map(|before| carry(before, &self.after, base, &mut after));
+        for (path, text) in &self.others {
+            let is_source = path.extension().is_some_and(|extension| extension == "rs");
+            let formatted = if is_source { (self.format)(text) } else { None };
+            after.insert(path.clone(), formatted.unwrap_or_else(|| text.clone()));
+        }
         let (Some(before), false) = (&self.before, self.upgrade) else { return after };
-        let before = render(before, self.format);
+        let mut before = render(before, self.format);
+        before.extend(kept.unwrap_or_default());
         let mut next = base.clone();
         for path in before.keys().filter(|path| !after.contains_key(*path)) {
             next.remove(path);
@@ -188,6 +194,27 @@ impl<'f> Change<'f> {
             }
         }
     }
+}
+
+/// Takes the files that no template makes to where their kinds go. Returns them as they were.
+fn carry(before: &Project, after: &Project, base: &Files, files: &mut Files) -> Files {
+    let mut kept = Files::new();
+    let later = own_files(after);
+    for (key, from) in own_files(before) {
+        let to = later.iter().find(|(other, _)| *other == key).map(|(_, to)| to);
+        for (at, from) in from.into_iter().enumerate() {
+            let Some(text) = base.get(&from) else { continue };
+            if let Some(to) = to {
+                let text = match text.strip_prefix(&notice(before)) {
+                    Some(rest) if at == 0 => notice(after) + rest,
+                    _ => text.clone(),
+                };
+                files.insert(to[at].clone(), text);
+            }
+            kept.insert(from, text.clone());
+        }
+    }
+    kept
 }
 
 // === impl Plan ===

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use kubewright_manifests::output::OutputError;
 
-use crate::names::NameError;
+use crate::{names::NameError, types::DefinitionError};
 
 /// A change that cannot be made. Nothing was written.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +17,10 @@ pub enum ScaffoldError {
     /// The model does not allow the change.
     #[error("{0}")]
     Refused(String),
+
+    /// A definition that types cannot be made of.
+    #[error(transparent)]
+    Definition(#[from] DefinitionError),
 
     /// The `PROJECT` file cannot be used.
     #[error("{} is not a project file that can be used: {reason}", path.display())]

@@ -27,6 +27,7 @@
 //! | [`project`] | the model, and the `PROJECT` file |
 //! | [`names`] | what a domain, a group, a version, a kind and a package may be called |
 //! | [`api`] | the changes of the model: one more kind, one less |
+//! | [`types`] | Rust types from a definition that is there already |
 //! | [`mod@render`] | every file of a project, from its model and the templates |
 //! | [`tree`] | the files as they are, on disk or in memory |
 //! | [`record`] | what was scaffolded last, kept in the project, so that a merge knows what the user changed |
@@ -46,6 +47,14 @@ pub mod names;
 pub mod project;
 pub mod record;
 pub mod render;
+mod take_over;
 pub mod tree;
+pub mod types;
 
-pub use self::{change::Change, error::ScaffoldError, project::Project, render::render};
+pub use self::{
+    change::Change,
+    error::ScaffoldError,
+    project::Project,
+    render::render,
+    take_over::{TakeOver, TakenOver},
+};

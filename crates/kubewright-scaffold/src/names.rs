@@ -176,6 +176,16 @@ pub fn check_plural(name: &str) -> Result<(), NameError> {
         .map_err(|error| error.suggest(name.to_lowercase(), |name| check_plural(name).is_ok()))
 }
 
+/// Checks the name of a controller, such as `backup`.
+///
+/// # Errors
+///
+/// If it is no DNS label.
+pub fn check_controller(name: &str) -> Result<(), NameError> {
+    first(name, "the name of a controller", names::dns1035_label(name))
+        .map_err(|error| error.suggest(kebab_case(name), |name| check_controller(name).is_ok()))
+}
+
 /// Checks the name of a project, which is that of its package, and begins the names of its objects.
 ///
 /// # Errors
@@ -226,6 +236,18 @@ pub fn module(kind: &str) -> String {
         module.push('_');
     }
     module
+}
+
+/// The module for a controller with a name: `nightly_backup` for `nightly-backup`.
+#[must_use]
+pub(crate) fn controller_module(name: &str) -> String {
+    let module = name.replace('-', "_");
+    if is_keyword(&module) { format!("{module}_") } else { module }
+}
+
+/// The words of a name, each with a capital letter.
+pub(crate) fn pascal(name: &str) -> String {
+    pascal_case(name)
 }
 
 /// Whether a name is a word of Rust.

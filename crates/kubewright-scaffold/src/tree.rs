@@ -48,7 +48,7 @@ impl Tree {
             Source::Folder(folder) => match std::fs::read_to_string(folder.join(path)) {
                 Ok(text) => Ok(Some(text)),
                 Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-                Err(source) => Err(ScaffoldError::Read { path: folder.join(path), source }),
+                Err(source) => Err(ScaffoldError::Read { path: self.path(path), source }),
             },
         }
     }

@@ -5,7 +5,11 @@ use http::{Request, Response};
 use http_body::Body;
 use http_body_util::Full;
 use jiff::Timestamp;
-use kube::{Client, ResourceExt, runtime::wait};
+use kube::{
+    Client, ResourceExt,
+    api::{DynamicObject, GroupVersionKind},
+    runtime::wait,
+};
 use kubewright_apiserver::{AdmissionPlugins, ApiServer, WebhookClient, webhook::BoxError};
 use kubewright_cluster::{Cluster, Selection};
 use kubewright_runtime::{
@@ -176,6 +180,48 @@ impl TestCluster {
             let condition = wait::conditions::is_crd_established();
             if let Err(error) = wait::await_condition(api.clone(), &name, condition).await {
                 panic!("the CRD {name} is not established: {error}");
+            }
+        }
+    }
+
+    /// Creates the objects of these YAML documents, such as a sample. Those of kinds in namespaces that name none are created in
+    /// `namespace`.
+    ///
+    /// ```no_run
+    /// # async fn test(cluster: kubewright_testing::TestCluster) {
+    /// cluster.create("default", "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}}").await;
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If they are no YAML, a kind is not served, or the API server refuses one.
+    pub async fn create(&self, namespace: &str, documents: &str) {
+        let documents: Vec<DynamicObject> = match serde_saphyr::from_multiple(documents) {
+            Ok(documents) => documents,
+            Err(error) => panic!("these are no objects: {error}"),
+        };
+        let client = self.client();
+        for object in documents {
+            let types = object.types.clone().unwrap_or_default();
+            let what = format!("{} {}", types.kind, object.name_any());
+            let kind = match GroupVersionKind::try_from(&types) {
+                Ok(kind) => kind,
+                Err(error) => panic!("the {what} is of no kind: {error}"),
+            };
+            let (resource, capabilities) = match kube::discovery::pinned_kind(&client, &kind).await {
+                Ok(found) => found,
+                Err(error) => panic!("the kind of the {what} is not served: {error}"),
+            };
+            let api = match (&capabilities.scope, object.namespace()) {
+                (kube::discovery::Scope::Cluster, _) => kube::Api::all_with(client.clone(), &resource),
+                (_, own) => {
+                    let namespace = own.unwrap_or_else(|| namespace.to_owned());
+                    kube::Api::namespaced_with(client.clone(), &namespace, &resource)
+                }
+            };
+            if let Err(error) = api.create(&kube::api::PostParams::default(), &object).await {
+                panic!("the API server refuses the {what}: {error}");
             }
         }
     }

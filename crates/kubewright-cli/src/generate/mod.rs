@@ -14,6 +14,8 @@ mod project;
 mod reference;
 mod report;
 
+use std::path::Path;
+
 use kubewright_manifests::{
     options::{Generator, Output},
     output::{self, Mark, Plan},
@@ -85,4 +87,13 @@ fn plan(request: &Request, gathered: &Gathered) -> Result<(Plan, String), Error>
         }
     }
     Ok((plan, printed))
+}
+
+/// A folder as a word of the command line of `generate`, in which a path has a slash.
+pub(crate) fn as_word(folder: &Path) -> String {
+    if folder == Path::new(".") {
+        return "./".to_owned();
+    }
+    let folder = if folder.is_absolute() { folder.to_owned() } else { Path::new(".").join(folder) };
+    folder.to_string_lossy().into_owned()
 }

@@ -1,11 +1,11 @@
 //! A change of a project, carried out.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use kubewright_manifests::output::Action;
 use kubewright_scaffold::{Change, Project, change::Plan, project::Resource, tree::Tree};
 
-use super::{options::WriteOptions, rustfmt::rustfmt};
+use super::{interrupts::Uninterrupted, options::WriteOptions, rustfmt::rustfmt};
 use crate::{
     command::{GenerateOptions, MessageFormat},
     error::Error,
@@ -25,6 +25,7 @@ pub(super) fn apply(change: Change<'_>, folder: &Path, options: &WriteOptions) -
         show(&plan);
         return Ok(false);
     }
+    let _whole = Uninterrupted::begin();
     write(&plan, options.quiet)?;
     // There is none without controllers, and none is left of the last one.
     let has_controllers = read(folder)?.resources().iter().any(Resource::has_controller);
@@ -68,7 +69,7 @@ fn refuse_conflicts(plan: &Plan) -> Result<(), Error> {
 /// Writes the role from the markers. It takes no build, and the tests of the project read it.
 fn roles(folder: &Path, quiet: bool) -> Result<(), Error> {
     generate::run(&GenerateOptions {
-        words: vec!["rbac".to_owned(), as_word(folder)],
+        words: vec!["rbac".to_owned(), generate::as_word(folder)],
         check: false,
         output: None,
         compat: None,
@@ -77,10 +78,4 @@ fn roles(folder: &Path, quiet: bool) -> Result<(), Error> {
         message_format: MessageFormat::Human,
         markers: None,
     })
-}
-
-/// A folder as a word of the command line of `generate`, in which a path has a slash.
-fn as_word(folder: &Path) -> String {
-    let folder: PathBuf = if folder.is_absolute() { folder.to_owned() } else { Path::new(".").join(folder) };
-    folder.to_string_lossy().into_owned()
 }

@@ -1,29 +1,33 @@
 //! `kubewright create api`: one more kind.
 
 use kubewright_scaffold::{
-    Change,
+    Change, TakeOver,
     api::{External, NewApi},
     project::DeployImage,
 };
 
 use super::{
     apply::{apply, read},
+    definition,
     options::{CreateApiOptions, CreateCommand, CreateWebhookOptions, Switch},
     prompt::Prompt,
 };
 use crate::{error::Error, terminal};
 
 /// Adds to the project.
-pub(crate) fn create(command: CreateCommand) -> Result<(), Error> {
+pub(crate) fn create(command: CreateCommand, verbose: u8) -> Result<(), Error> {
     match command {
-        CreateCommand::Api(options) => api(*options),
+        CreateCommand::Api(options) => api(*options, verbose),
         CreateCommand::Webhook(options) => webhook(&options),
     }
 }
 
-fn api(options: CreateApiOptions) -> Result<(), Error> {
+fn api(options: CreateApiOptions, verbose: u8) -> Result<(), Error> {
     for flag in options.others.without_effect() {
         terminal::warning(format_args!("{flag} has no meaning here; it is passed over"));
+    }
+    if let Some(source) = options.from_crd.clone() {
+        return from_definition(options, &source, verbose);
     }
     let before = read(&options.project)?;
     let prompt = Prompt::new(options.yes);
@@ -50,6 +54,9 @@ fn api(options: CreateApiOptions) -> Result<(), Error> {
         .resource(resource)
         .controller(controller)
         .force(options.write.force);
+    if let Some(name) = options.controller_name {
+        new = new.controller_name(name);
+    }
     if let Some(plural) = options.plural {
         new = new.plural(plural);
     }
@@ -68,21 +75,54 @@ fn api(options: CreateApiOptions) -> Result<(), Error> {
     let mut after = before.clone();
     let key = after.add_api(&new)?;
     if apply(Change::between(before, after), &options.project, &options.write)? && !options.write.quiet {
-        let mut next = vec![
-            (
-                "kubewright dev --once".to_owned(),
-                "run the operator on a cluster of its own, with the samples",
-            ),
-            ("cargo test".to_owned(), "run its tests"),
-        ];
-        if resource {
-            next.insert(
-                0,
-                ("kubewright generate".to_owned(), "write its definition, after each change of the type"),
-            );
-        }
         terminal::note(format_args!("{key} is there"));
-        terminal::next(&next);
+        what_next(resource);
+    }
+    Ok(())
+}
+
+fn what_next(defined: bool) {
+    let mut next = vec![
+        ("kubewright dev --once".to_owned(), "run the operator on a cluster of its own, with the samples"),
+        ("cargo test".to_owned(), "run its tests"),
+    ];
+    if defined {
+        next.insert(
+            0,
+            ("kubewright generate".to_owned(), "write its definition, after each change of the type"),
+        );
+    }
+    terminal::next(&next);
+}
+
+/// Takes a kind over that is defined already.
+fn from_definition(options: CreateApiOptions, source: &str, verbose: u8) -> Result<(), Error> {
+    let before = read(&options.project)?;
+    let definition = definition::find(source, &options, verbose)?;
+    let controller = options.controller.is_none_or(Switch::is_on);
+    let mut how = TakeOver::new().controller(controller).force(options.write.force);
+    if let Some(version) = options.of.version {
+        how = how.version(version);
+    }
+    let mut after = before.clone();
+    let taken = after.take_over(&definition, &how)?;
+    let mut change = Change::between(before, after);
+    for (path, text) in taken.files {
+        change = change.file(path, text);
+    }
+    for difference in &taken.differences {
+        terminal::warning(format_args!(
+            "the definition that is generated from the types will differ: {difference}"
+        ));
+    }
+    for problem in &taken.problems {
+        terminal::warning(format_args!("no sample could be made up, and so no test: {problem}"));
+    }
+    if apply(change, &options.project, &options.write)? && !options.write.quiet {
+        for key in &taken.keys {
+            terminal::note(format_args!("{key} is there"));
+        }
+        what_next(true);
     }
     Ok(())
 }

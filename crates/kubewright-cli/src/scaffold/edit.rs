@@ -5,6 +5,7 @@ use kubewright_scaffold::Change;
 use super::{
     apply::{apply, read},
     framework::framework,
+    notice::notice,
     options::EditOptions,
 };
 use crate::{error::Error, terminal};
@@ -24,6 +25,9 @@ pub(crate) fn edit(options: &EditOptions) -> Result<(), Error> {
     }
     if let Some(license) = options.license {
         after.set_license(license.into());
+    }
+    if let Some(file) = &options.license_file {
+        after.set_notice(notice(file)?);
     }
     if let Some(owner) = &options.owner {
         after.set_owner(owner);

@@ -2,7 +2,7 @@
 
 use kubewright_scaffold::{Change, Project, framework::Framework, names};
 
-use super::{apply::apply, framework::framework, options::InitOptions, prompt::Prompt};
+use super::{apply::apply, framework::framework, notice::notice, options::InitOptions, prompt::Prompt};
 use crate::{error::Error, terminal};
 
 /// The domain that Kubebuilder gives a project for which none was said.
@@ -20,6 +20,9 @@ pub(crate) fn init(options: &InitOptions) -> Result<(), Error> {
     project.set_multigroup(options.multigroup)?;
     project.set_namespaced(options.namespaced);
     project.set_license(options.license.into());
+    if let Some(file) = &options.license_file {
+        project.set_notice(notice(file)?);
+    }
     project.set_makefile(options.makefile);
     if let Some(owner) = &options.owner {
         project.set_owner(owner);

@@ -6,10 +6,13 @@
 
 mod apply;
 mod create;
+mod definition;
 mod delete;
 mod edit;
 mod framework;
 mod init;
+mod interrupts;
+mod notice;
 pub(crate) mod options;
 mod prompt;
 mod rustfmt;

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use kubewright_scaffold::license::License;
 
+use crate::kubeconfig::ClusterChoice;
+
 /// What every command that writes files has.
 #[derive(Debug, Args)]
 pub(crate) struct WriteOptions {
@@ -74,6 +76,10 @@ pub(crate) struct InitOptions {
     #[arg(long, value_enum, value_name = "LICENSE", default_value_t = LicenseName::Apache2)]
     pub(crate) license: LicenseName,
 
+    /// A file with the notice at the top of each source file, in place of that of a licence.
+    #[arg(long, value_name = "FILE", conflicts_with = "license")]
+    pub(crate) license_file: Option<PathBuf>,
+
     /// The operator watches the namespace alone in which it runs, and needs no rights outside of it.
     #[arg(long)]
     pub(crate) namespaced: bool,
@@ -140,6 +146,7 @@ pub(crate) enum CreateCommand {
     Api(Box<CreateApiOptions>),
 
     /// Add webhooks to a kind of the project.
+    #[command(after_help = CREATE_WEBHOOK_EXAMPLES)]
     Webhook(CreateWebhookOptions),
 }
 
@@ -180,6 +187,10 @@ pub(crate) struct CreateApiOptions {
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) controller: Option<Switch>,
 
+    /// The name of the controller, where a kind gets another one beside the one that it has.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["image", "from_crd"])]
+    pub(crate) controller_name: Option<String>,
+
     /// The image that the objects run: the controller then is complete.
     #[arg(long, value_name = "IMAGE")]
     pub(crate) image: Option<String>,
@@ -207,6 +218,18 @@ pub(crate) struct CreateApiOptions {
     /// That crate and its version for Cargo.toml, as `cert-manager@0.3`.
     #[arg(long, value_name = "CRATE@VERSION", requires = "external_api_path")]
     pub(crate) external_api_module: Option<String>,
+
+    /// Take the kind from a definition that is there already: a file with it, or its name on a cluster, as
+    /// `httproutes.gateway.networking.k8s.io`. All its versions are taken, unless --version names one.
+    #[arg(
+        long,
+        value_name = "FILE|NAME",
+        conflicts_with_all = ["plural", "namespaced", "resource", "image", "external_api_path"]
+    )]
+    pub(crate) from_crd: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) cluster: ClusterChoice,
 
     /// The folder of the project.
     #[arg(long, value_name = "PATH", default_value = ".")]
@@ -258,6 +281,10 @@ pub(crate) struct EditOptions {
     /// The licence.
     #[arg(long, value_enum, value_name = "LICENSE")]
     pub(crate) license: Option<LicenseName>,
+
+    /// A file with the notice at the top of each source file, in place of that of a licence.
+    #[arg(long, value_name = "FILE", conflicts_with = "license")]
+    pub(crate) license_file: Option<PathBuf>,
 
     /// Who has the copyright.
     #[arg(long, value_name = "NAME")]
@@ -345,7 +372,14 @@ Examples:
   kubewright create api --group cache --version v1alpha1 --kind Memcached --image=memcached:1.4.36-alpine \\
       --image-container-command=\"memcached,-m=64,-o,modern,-v\" --image-container-port=11211 --run-as-user=1001
   kubewright create api --group apps --version v1 --kind Deployment --resource=false
-  kubewright create api --group cache --version v1 --kind Memcached --controller=false";
+  kubewright create api --group cache --version v1 --kind Memcached --controller=false
+  kubewright create api --from-crd gateway-api.yaml --kind HTTPRoute
+  kubewright create api --from-crd httproutes.gateway.networking.k8s.io --context staging";
+
+const CREATE_WEBHOOK_EXAMPLES: &str = "\
+Examples:
+  kubewright create webhook --group cache --version v1alpha1 --kind Memcached --defaulting --programmatic-validation
+  kubewright create webhook --group cache --version v1 --kind Memcached --conversion --spoke v1alpha1";
 
 pub(crate) const EDIT_EXAMPLES: &str = "\
 Examples:

@@ -4,6 +4,7 @@ use kubewright_scaffold::{Change, tree::Tree};
 
 use super::{
     apply::{read, show, write},
+    interrupts::Uninterrupted,
     options::UpgradeOptions,
     rustfmt::rustfmt,
 };
@@ -20,6 +21,7 @@ pub(crate) fn upgrade(options: &UpgradeOptions) -> Result<(), Error> {
         let files = plan.changes().len();
         return if options.check && files > 0 { Err(Error::NotUpgraded { files }) } else { Ok(()) };
     }
+    let _whole = Uninterrupted::begin();
     write(&plan, options.quiet)?;
     let marked: Vec<String> = plan.marked().map(|path| path.display().to_string()).collect();
     if !marked.is_empty() {

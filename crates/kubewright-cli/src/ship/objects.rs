@@ -1,6 +1,6 @@
 //! The objects of a project: its folders, built as kustomize builds them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use kube::api::DynamicObject;
 use kubewright_deploy::ApplySet;
@@ -30,9 +30,8 @@ pub(super) fn generate(folder: &Path, options: &GenerationOptions) -> Result<(),
     if options.no_generate {
         return Ok(());
     }
-    let folder: PathBuf = if folder.is_absolute() { folder.to_owned() } else { Path::new(".").join(folder) };
     generate::run(&GenerateOptions {
-        words: vec![folder.to_string_lossy().into_owned()],
+        words: vec![generate::as_word(folder)],
         check: false,
         output: None,
         compat: None,

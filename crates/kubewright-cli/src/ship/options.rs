@@ -176,6 +176,11 @@ Examples:
   kubewright install
   kubewright install --dry-run --diff --context staging";
 
+pub(crate) const UNINSTALL_EXAMPLES: &str = "\
+Examples:
+  kubewright uninstall --dry-run
+  kubewright uninstall --yes --context staging";
+
 pub(crate) const DEPLOY_EXAMPLES: &str = "\
 Examples:
   kubewright deploy --image registry.example.com/memcached-operator:v1

@@ -9,6 +9,7 @@ mod resource;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub(crate) use self::resource::NamedController;
 pub use self::resource::{Api, DeployImage, Resource, ResourceKey, Webhooks};
 use crate::{ScaffoldError, framework::Framework, license::License, names};
 
@@ -65,11 +66,28 @@ struct Settings {
     license: License,
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<String>,
+    /// The notice at the top of each file, if it is none of a licence that is known here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notice: Vec<String>,
     #[serde(skip_serializing_if = "is_false")]
     makefile: bool,
     /// The kinds whose types no template made.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    own_types: Vec<String>,
+    own_types: Vec<OwnTypes>,
+}
+
+/// What templates have to know of the types that none of them made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OwnTypes {
+    /// The kind.
+    pub(crate) kind: String,
+    /// Whether the status has conditions that a controller can set.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) conditions: bool,
+    /// Whether an API server takes the sample.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) sample: bool,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -89,6 +107,7 @@ impl Default for Settings {
             framework: Framework::Version(env!("CARGO_PKG_VERSION").to_owned()),
             license: License::default(),
             owner: None,
+            notice: Vec::new(),
             makefile: false,
             own_types: Vec::new(),
         }
@@ -182,6 +201,13 @@ impl Project {
         self.settings().owner.unwrap_or_else(|| format!("the authors of {}", self.project_name))
     }
 
+    /// The lines at the top of each source file, without comment signs.
+    #[must_use]
+    pub fn notice(&self) -> Vec<String> {
+        let own = self.settings().notice;
+        if own.is_empty() { self.license().notice(&self.owner()) } else { own }
+    }
+
     /// Whether it has a `Makefile` with Kubebuilder's targets.
     #[must_use]
     pub fn makefile(&self) -> bool {
@@ -217,9 +243,20 @@ impl Project {
         self.update_settings(|settings| settings.framework = framework);
     }
 
-    /// Sets its licence.
+    /// Sets its licence, which brings a notice with it.
     pub fn set_license(&mut self, license: License) {
-        self.update_settings(|settings| settings.license = license);
+        self.update_settings(|settings| {
+            settings.license = license;
+            settings.notice = Vec::new();
+        });
+    }
+
+    /// Lets each source file begin with these lines, in place of the notice of a licence that is known here.
+    pub fn set_notice(&mut self, notice: Vec<String>) {
+        self.update_settings(|settings| {
+            settings.license = License::None;
+            settings.notice = notice;
+        });
     }
 
     /// Sets who has the copyright.
@@ -256,7 +293,7 @@ impl Project {
     pub(crate) fn take(&mut self, key: &ResourceKey) -> Option<Resource> {
         let at = self.resources.iter().position(|resource| resource.key() == *key)?;
         self.set_deploy_image(key, None);
-        self.set_own_types(key, false);
+        self.set_own_types(key, None);
         Some(self.resources.remove(at))
     }
 
@@ -285,16 +322,19 @@ impl Project {
     /// Whether the type of a kind was made from a definition, or written by hand: no template knows it.
     #[must_use]
     pub fn has_own_types(&self, key: &ResourceKey) -> bool {
-        self.settings().own_types.contains(&key.to_string())
+        self.own_types(key).is_some()
     }
 
-    pub(crate) fn set_own_types(&mut self, key: &ResourceKey, own: bool) {
+    pub(crate) fn own_types(&self, key: &ResourceKey) -> Option<OwnTypes> {
+        let key = key.to_string();
+        self.settings().own_types.into_iter().find(|own| own.kind == key)
+    }
+
+    pub(crate) fn set_own_types(&mut self, key: &ResourceKey, own: Option<OwnTypes>) {
         let key = key.to_string();
         self.update_settings(|settings| {
-            settings.own_types.retain(|known| *known != key);
-            if own {
-                settings.own_types.push(key);
-            }
+            settings.own_types.retain(|known| known.kind != key);
+            settings.own_types.extend(own.map(|own| OwnTypes { kind: key, ..own }));
         });
     }
 

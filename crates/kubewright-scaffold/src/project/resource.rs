@@ -14,6 +14,9 @@ pub struct Resource {
     pub(crate) api: Option<Api>,
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) controller: bool,
+    /// Controllers that have names of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) controllers: Vec<NamedController>,
     /// Whether it is a kind of Kubernetes itself.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) core: bool,
@@ -39,6 +42,12 @@ pub struct Resource {
     pub(crate) webhooks: Option<Webhooks>,
     #[serde(flatten)]
     pub(crate) others: Map<String, Value>,
+}
+
+/// A controller with a name of its own, beside others of its kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct NamedController {
+    pub(crate) name: String,
 }
 
 /// How a kind that the project defines is served.
@@ -162,7 +171,7 @@ impl Resource {
     /// Whether it has a controller.
     #[must_use]
     pub fn has_controller(&self) -> bool {
-        self.controller
+        self.controller || !self.controllers.is_empty()
     }
 
     /// Whether it is a kind of Kubernetes itself.

@@ -17,7 +17,11 @@ use self::{
     template::{expand, text_of},
     view::{Kind, View},
 };
-use crate::{Project, tree::Files};
+use crate::{
+    Project,
+    project::{Resource, ResourceKey},
+    tree::Files,
+};
 
 /// Brings the text of a source file into the usual form, or gives nothing if it cannot.
 pub type Formatter<'f> = &'f dyn Fn(&str) -> Option<String>;
@@ -62,9 +66,25 @@ impl Out<'_> {
     }
 }
 
-fn notice(project: &Project) -> String {
-    let lines = project.license().notice(&project.owner());
-    let text: String = lines.iter().map(|line| format!("// {line}\n")).collect();
+/// The files that no template makes, by their kinds: the types, and the sample.
+pub(crate) fn own_files(project: &Project) -> Vec<(ResourceKey, [PathBuf; 2])> {
+    let view = View::of(project);
+    let resources = project.resources().iter().map(Resource::key);
+    let own = resources.filter(|key| project.has_own_types(key));
+    own.filter_map(|key| {
+        let is_of =
+            |api: &&Kind| api.kind == key.kind && api.version == key.version && api.short_group == key.group;
+        let api = view.apis.iter().find(is_of)?;
+        let types = format!("src/{}/{}.rs", api.api_modules.join("/"), api.module);
+        Some((key, [types.into(), format!("config/samples/{}", api.sample).into()]))
+    })
+    .collect()
+}
+
+/// What each source file begins with.
+pub(crate) fn notice(project: &Project) -> String {
+    let line = |line: &String| if line.is_empty() { "//\n".to_owned() } else { format!("// {line}\n") };
+    let text: String = project.notice().iter().map(line).collect();
     if text.is_empty() { text } else { text + "\n" }
 }
 
@@ -76,6 +96,7 @@ fn package(out: &mut Out<'_>, project: &Project, view: &View) {
         "name": view.name,
         "spdx": project.license().spdx(),
         "modules": modules,
+        "own_types": view.apis.iter().any(|api| api.own_types.is_some()),
         "framework": {
             "kubewright": framework.dependency("kubewright"),
             "testing": framework.dependency("kubewright-testing"),
@@ -123,7 +144,7 @@ fn sources(out: &mut Out<'_>, project: &Project, view: &View) {
         out.put(format!("src/{version}/mod.rs"), "src/version.rs.j2", context);
     }
     for api in &view.apis {
-        if !api.own_types {
+        if api.own_types.is_none() {
             out.put(format!("src/{}/{}.rs", folder(api), api.module), "src/types.rs.j2", api);
         }
     }
@@ -149,8 +170,10 @@ fn controllers(out: &mut Out<'_>, project: &Project, view: &View) {
         let path = format!("src/{}", kind.controller_modules.join("/"));
         let template = match (&kind.image, kind.is_defined) {
             (Some(_), _) => "src/image_controller.rs.j2",
-            (None, true) => "src/controller.rs.j2",
-            (None, false) => "src/controller_of_others.rs.j2",
+            (None, true) if kind.reports && kind.own_types.as_ref().is_none_or(|own| own.conditions) => {
+                "src/controller.rs.j2"
+            }
+            (None, _) => "src/controller_of_others.rs.j2",
         };
         let context = with(kind, &[("name", Value::from(project.name()))]);
         out.put(format!("{path}.rs"), template, &context);
@@ -161,9 +184,13 @@ fn controllers(out: &mut Out<'_>, project: &Project, view: &View) {
 }
 
 fn tests(out: &mut Out<'_>, view: &View) {
-    for kind in view.controllers.iter().filter(|kind| kind.is_defined && !kind.own_types) {
-        let template =
-            if kind.image.is_some() { "tests/image_controller.rs.j2" } else { "tests/controller.rs.j2" };
+    let has_sample = |kind: &&Kind| kind.own_types.as_ref().is_none_or(|own| own.sample);
+    for kind in view.controllers.iter().filter(|kind| kind.is_defined).filter(has_sample) {
+        let template = match (&kind.image, &kind.own_types) {
+            (Some(_), _) => "tests/image_controller.rs.j2",
+            (None, None) if kind.reports => "tests/controller.rs.j2",
+            (None, _) => "tests/own_types.rs.j2",
+        };
         // Where the objects of the test are: with the operator, if it watches its own namespace alone.
         let home = match (view.namespaced, kind.namespaced) {
             (true, _) => Some(format!("{}-system", view.name)),
@@ -175,6 +202,10 @@ fn tests(out: &mut Out<'_>, view: &View) {
             ("crate_name", Value::from(&*view.crate_name)),
             ("home", Value::from(home)),
             ("watched", Value::from(view.namespaced)),
+            (
+                "conditions",
+                Value::from(kind.reports && kind.own_types.as_ref().is_some_and(|own| own.conditions)),
+            ),
         ];
         out.put(format!("tests/{}.rs", kind.file), template, with(kind, &more));
     }
@@ -218,12 +249,11 @@ fn configuration(out: &mut Out<'_>, project: &Project, view: &View) {
     let mut samples = Vec::new();
     for api in &view.apis {
         user_roles(out, project, api);
-        let file = format!("{}_{}_{}.yaml", api.short_group, api.version, api.lower);
-        if !api.own_types {
+        if api.own_types.is_none() {
             let context = with(api, &[("name", Value::from(project.name()))]);
-            out.put(format!("config/samples/{file}"), "config/samples/sample.yaml.j2", context);
+            out.put(format!("config/samples/{}", api.sample), "config/samples/sample.yaml.j2", context);
         }
-        samples.push(file);
+        samples.push(&api.sample);
     }
     out.put(
         "config/samples/kustomization.yaml",

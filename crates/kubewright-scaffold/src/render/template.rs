@@ -54,6 +54,7 @@ const TEMPLATES: &[(&str, &str)] = templates![
     "src/version.rs.j2",
     "tests/controller.rs.j2",
     "tests/image_controller.rs.j2",
+    "tests/own_types.rs.j2",
 ];
 
 /// The text of a template of ours.

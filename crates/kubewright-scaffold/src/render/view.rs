@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{
     Project, names,
-    project::{DeployImage, Resource},
+    project::{DeployImage, NamedController, OwnTypes, Resource},
 };
 
 #[derive(Debug, Serialize)]
@@ -43,6 +43,8 @@ pub(super) struct Kind {
     plural_said: bool,
     pub(super) namespaced: bool,
     core: bool,
+    /// Whether the project has the type.
+    defined: bool,
     /// The module of its type and of its controller.
     pub(super) module: String,
     /// The same within another name.
@@ -70,7 +72,15 @@ pub(super) struct Kind {
     pub(super) is_defined: bool,
     /// Whether the type comes from elsewhere than the templates.
     #[serde(skip)]
-    pub(super) own_types: bool,
+    pub(super) own_types: Option<OwnTypes>,
+    /// The type of its reconciler.
+    reconciler: String,
+    /// The name of the controller, if that is not the kind's.
+    pub(super) controller_name: Option<String>,
+    /// Whether the controller is the one that reports how the objects are.
+    pub(super) reports: bool,
+    /// The file with its sample.
+    pub(super) sample: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -99,7 +109,12 @@ impl View {
                     && resource.version() == kind.version
             })
         };
-        let (controllers, _): (Vec<Kind>, Vec<Kind>) = kinds.into_iter().partition(has_controller);
+        let controllers: Vec<Kind> = project
+            .resources()
+            .iter()
+            .zip(&kinds)
+            .flat_map(|(resource, kind)| kind.controllers(resource))
+            .collect();
         let definitions = apis.iter().filter(|api| !has_controller(api)).cloned().collect();
         let images = controllers.iter().filter_map(|kind| kind.image.clone()).collect();
         let modules = project.resources().iter().filter_map(|resource| resource.module.as_deref());
@@ -143,13 +158,17 @@ impl Kind {
         // What the type is called for its own controller, and a client of all objects beside it.
         let variable = if names::is_keyword(&plain) { format!("{plain}_object") } else { plain.clone() };
         let group = resource.full_group();
+        let own_types = project.own_types(&resource.key());
         Self {
             file: if project.multigroup() { format!("{group_module}_{lower}") } else { lower.clone() },
             objects: format!("{plain}_objects"),
             article: if lower.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" },
             api_path: api_modules.join("::"),
             controller_path: controller_modules.join("::"),
-            type_path: format!("{}::{kind}", type_module(resource)),
+            type_path: match resource.api() {
+                Some(_) => format!("crate::{}::{kind}", api_modules.join("::")),
+                None => format!("{}::{kind}", type_module(resource)),
+            },
             marker_group: if group.is_empty() { "\"\"".to_owned() } else { group.clone() },
             marker_namespace: if project.namespaced() {
                 format!(",namespace={}-system", project.name())
@@ -159,10 +178,15 @@ impl Kind {
             port_name: lower.chars().take(15).collect(),
             image: project.deploy_image(&resource.key()).map(|image| Image::of(&plain, &image)),
             is_defined: resource.api().is_some(),
-            own_types: project.has_own_types(&resource.key()),
+            own_types,
+            reconciler: format!("{kind}Reconciler"),
+            controller_name: None,
+            reports: true,
+            sample: format!("{}_{}_{lower}.yaml", resource.group(), resource.version()),
             plural_said: plural != lower.clone() + "s",
             namespaced: resource.api().is_none_or(|api| api.namespaced),
             core: resource.is_core(),
+            defined: resource.api().is_some(),
             version: resource.version().to_owned(),
             short_group: resource.group().to_owned(),
             module_plain: plain,
@@ -175,6 +199,27 @@ impl Kind {
             plural,
             variable,
         }
+    }
+}
+
+impl Kind {
+    /// Its controllers: the one with its own name, and those with others. One of them reports how the objects are.
+    fn controllers(&self, resource: &Resource) -> Vec<Self> {
+        let mut controllers: Vec<Self> = resource.controller.then(|| self.clone()).into_iter().collect();
+        for NamedController { name } in &resource.controllers {
+            let module = names::controller_module(name);
+            let mut kind = self.clone();
+            kind.controller_modules.pop();
+            kind.controller_modules.push(module.clone());
+            kind.controller_path = kind.controller_modules.join("::");
+            kind.file = format!("{}_{}", self.file, module.trim_end_matches('_'));
+            kind.reconciler = format!("{}Reconciler", names::pascal(name));
+            kind.module = module;
+            kind.controller_name = Some(name.clone());
+            kind.reports = controllers.is_empty();
+            controllers.push(kind);
+        }
+        controllers
     }
 }
 
