@@ -164,7 +164,7 @@ mod tests {
         one(&Target::of::<Pod>(), &key, answer.to_string().as_bytes(), deletes, evicts)
     }
 
-    fn object(metadata: Value) -> Value {
+    fn object(metadata: &Value) -> Value {
         let mut object = json!({"kind": "Pod", "spec": "anything", "metadata": metadata});
         object["metadata"]["resourceVersion"] = json!("7");
         object["metadata"]["uid"] = json!("u");
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn an_object_lives_at_its_version_unless_it_went() {
-        let end = |metadata, deletes| said(&object(metadata), deletes, false).expect("an object").end;
+        let end = |metadata, deletes| said(&object(&metadata), deletes, false).expect("an object").end;
         assert_eq!(end(json!({}), false), None);
         assert_eq!(end(json!({}), true), Some(End::Gone));
         let deleted = "2030-01-01T00:00:00Z";
@@ -186,7 +186,7 @@ mod tests {
                 Some(End::Gone)
             );
         }
-        let namespace = object(json!({"deletionTimestamp": deleted})).to_string();
+        let namespace = object(&json!({"deletionTimestamp": deleted})).to_string();
         let key = Request::cluster("shop");
         let written = one(&Target::of::<Namespace>(), &key, namespace.as_bytes(), true, false);
         assert_eq!(written.expect("an object").end, None);
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_name_that_the_server_made_is_that_of_the_answer() {
-        let answer = object(json!({"name": "cart-x7"})).to_string();
+        let answer = object(&json!({"name": "cart-x7"})).to_string();
         let key = Request::namespaced("shop", "");
         let written = one(&Target::of::<Pod>(), &key, answer.as_bytes(), false, false).expect("an object");
         assert_eq!(written.key, Request::namespaced("shop", "cart-x7"));

@@ -280,7 +280,7 @@ async fn replicas_that_come_and_go_take_and_leave_their_part() {
     for line in ["kubewright_shards_members 2", "kubewright_shards_epoch 2", "kubewright_shards_holds 1"] {
         assert!(metrics.lines().any(|found| found == line), "{line}: {metrics}");
     }
-    assert!(one.readiness().results().values().all(|check| check.is_ok()));
+    assert!(one.readiness().results().values().all(std::result::Result::is_ok));
 
     // Two goes in an orderly way while three comes: the one that is left takes over at once.
     stop_two.cancel();

@@ -236,7 +236,7 @@ impl fmt::Display for Failed {
         let death = outcome.history.lines().find(|line| line.contains("the process is dead"));
         match (schedule.crash, death, outcome.faults.count) {
             (Some(write), Some(death), _) => {
-                writeln!(f, "after the crash at write {write}:\n  {}", death.trim())?
+                writeln!(f, "after the crash at write {write}:\n  {}", death.trim())?;
             }
             (Some(_), None, _) | (None, _, 0) => writeln!(f, "without any fault")?,
             (None, _, count) => {
