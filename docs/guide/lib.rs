@@ -20,6 +20,7 @@ pages! {
     conditions = "conditions.md",
     finalizers = "finalizers.md",
     owner_references = "owner-references.md",
+    webhooks = "webhooks.md",
     leader_election = "leader-election.md",
     testing = "testing.md",
     shipping = "shipping.md",

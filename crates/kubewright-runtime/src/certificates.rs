@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use notify::{RecursiveMode, Watcher};
 use rcgen::{
     CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, KeyPair, KeyUsagePurpose,
 };
@@ -17,6 +18,7 @@ use rustls::{
     server::{ClientHello, ResolvesServerCert},
     sign::CertifiedKey,
 };
+use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
 
 use crate::{Error, Result, metrics::CertificateMetrics};
@@ -29,8 +31,8 @@ pub(crate) struct ServingCertificate {
     metrics: CertificateMetrics,
 }
 
-/// What handshakes take.
-struct Shown(RwLock<Arc<CertifiedKey>>);
+/// What handshakes take; nothing until there is a certificate, and they fail.
+struct Shown(RwLock<Option<Arc<CertifiedKey>>>);
 
 #[derive(Clone)]
 struct Files {
@@ -38,8 +40,14 @@ struct Files {
     key: PathBuf,
 }
 
-/// How often files are looked at, as in controller-runtime. Notifications of the file system do not come through on
-/// all volumes; a poll does.
+/// Tells of changes for as long as it is kept.
+struct Changes {
+    _watcher: Option<notify::RecommendedWatcher>,
+    told: Arc<Notify>,
+}
+
+/// How often files are looked at, as in controller-runtime, besides when the file system tells of a change: that does not
+/// come through on all volumes.
 const POLL: Duration = Duration::from_secs(10);
 
 // === impl ServingCertificate ===
@@ -59,7 +67,12 @@ impl ServingCertificate {
         let certificate = params.self_signed(&key).map_err(failed)?;
         let certified = certified(certificate.pem().as_bytes(), key.serialize_pem().as_bytes())
             .map_err(|error| Error::setup(format!("cannot use a certificate of our own: {error}")))?;
-        Ok(Self { shown: Arc::new(Shown(RwLock::new(Arc::new(certified)))), files: None, metrics })
+        Ok(Self { shown: Shown::new(Some(certified)), files: None, metrics })
+    }
+
+    /// One that is yet to be [given](Self::show).
+    pub(crate) fn awaited(metrics: CertificateMetrics) -> Self {
+        Self { shown: Shown::new(None), files: None, metrics }
     }
 
     /// One in PEM files, which are read now and looked at by [`watch`](Self::watch).
@@ -76,8 +89,24 @@ impl ServingCertificate {
         let certified = certified.map_err(|error| {
             Error::setup(format!("cannot use the certificate {}: {error}", certificate.display()))
         })?;
-        let shown = Arc::new(Shown(RwLock::new(Arc::new(certified))));
-        Ok(Self { shown, files: Some(Files { certificate, key }), metrics })
+        Ok(Self { shown: Shown::new(Some(certified)), files: Some(Files { certificate, key }), metrics })
+    }
+
+    /// Shows this certificate from now on, both as PEM. Connections that are open keep the one that they began with.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be used. The one before stays.
+    pub(crate) fn show(&self, chain: &[u8], key: &[u8]) -> Result<(), String> {
+        let certified = certified(chain, key);
+        self.metrics.read(certified.is_ok());
+        self.shown.replace(certified?);
+        Ok(())
+    }
+
+    /// The certificate of the server itself, as DER, without those of the authorities above it.
+    pub(crate) fn leaf(&self) -> Option<CertificateDer<'static>> {
+        self.shown.current()?.cert.first().cloned()
     }
 
     /// TLS with this certificate, whatever it is by then.
@@ -99,8 +128,13 @@ impl ServingCertificate {
     pub(crate) async fn watch(&self) {
         let Some(files) = &self.files else { return std::future::pending().await };
         let mut refused = None;
+        let changes = files.changes();
         loop {
-            tokio::time::sleep(POLL).await;
+            tokio::select! {
+                biased;
+                () = changes.next() => {}
+                () = tokio::time::sleep(POLL) => {}
+            }
             match self.reload(files).await {
                 Ok(false) => refused = None,
                 Ok(true) => {
@@ -122,9 +156,9 @@ impl ServingCertificate {
         self.metrics.read(new.is_ok());
         let new = new?;
         // The key fits its certificate, so it has changed if and only if that has.
-        let changed = new.cert != self.shown.current().cert;
+        let changed = self.shown.current().is_none_or(|shown| new.cert != shown.cert);
         if changed {
-            *self.shown.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+            self.shown.replace(new);
         }
         Ok(changed)
     }
@@ -143,6 +177,40 @@ impl Files {
     async fn read(&self) -> Result<CertifiedKey, String> {
         certified(&read(&self.certificate).await?, &read(&self.key).await?)
     }
+
+    /// What the file system tells of the folders of the files: a volume is changed by swapping a link in them.
+    fn changes(&self) -> Changes {
+        let told = Arc::new(Notify::new());
+        let watcher = {
+            let told = told.clone();
+            notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+                // To read a file is an event, too.
+                if !event.is_ok_and(|event| event.kind.is_access()) {
+                    told.notify_one();
+                }
+            })
+        };
+        let folders = [&self.certificate, &self.key].into_iter().filter_map(|file| file.parent());
+        let watcher = watcher.and_then(|mut watcher| {
+            for folder in folders {
+                watcher.watch(folder, RecursiveMode::NonRecursive)?;
+            }
+            Ok(watcher)
+        });
+        let watcher = watcher.inspect_err(|error| {
+            let file = self.certificate.display();
+            tracing::debug!(%error, %file, "the file system does not tell of changes, so the certificate is polled");
+        });
+        Changes { _watcher: watcher.ok(), told }
+    }
+}
+
+// === impl Changes ===
+
+impl Changes {
+    async fn next(&self) {
+        self.told.notified().await;
+    }
 }
 
 async fn read(path: &Path) -> Result<Vec<u8>, String> {
@@ -152,14 +220,22 @@ async fn read(path: &Path) -> Result<Vec<u8>, String> {
 // === impl Shown ===
 
 impl Shown {
-    fn current(&self) -> Arc<CertifiedKey> {
+    fn new(certified: Option<CertifiedKey>) -> Arc<Self> {
+        Arc::new(Self(RwLock::new(certified.map(Arc::new))))
+    }
+
+    fn current(&self) -> Option<Arc<CertifiedKey>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn replace(&self, certified: CertifiedKey) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(certified));
     }
 }
 
 impl ResolvesServerCert for Shown {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.current())
+        self.current()
     }
 }
 
@@ -182,7 +258,7 @@ fn certified(chain: &[u8], key: &[u8]) -> Result<CertifiedKey, String> {
         .map_err(|error| format!("the private key does not fit the certificate: {error}"))
 }
 
-fn provider() -> Arc<CryptoProvider> {
+pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
@@ -215,18 +291,40 @@ mod tests {
         let watched = certificate.clone();
         let _watch =
             tokio_util::task::AbortOnDropHandle::new(tokio::spawn(async move { watched.watch().await }));
-        let first = certificate.shown.current();
+        let first = certificate.leaf();
 
         let key = write(path, "two");
         std::fs::write(path.join("tls.key"), KeyPair::generate().expect("a key").serialize_pem())
             .expect("written");
         tokio::time::sleep(POLL * 2).await;
-        assert_eq!(certificate.shown.current().cert, first.cert, "the key does not fit");
+        assert_eq!(certificate.leaf(), first, "the key does not fit");
         std::fs::write(path.join("tls.key"), key.serialize_pem()).expect("written");
         tokio::time::sleep(POLL * 2).await;
-        assert_ne!(certificate.shown.current().cert, first.cert);
+        assert_ne!(certificate.leaf(), first);
         let text = metrics.encode();
         assert!(!text.contains("certwatcher_read_certificate_errors_total 0\n"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_change_is_taken_when_the_file_system_tells_of_it() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path();
+        write(path, "one");
+        let metrics = Metrics::new().certificates();
+        let certificate = ServingCertificate::from_files(path.join("tls.crt"), path.join("tls.key"), metrics)
+            .expect("files that fit");
+        let first = certificate.leaf();
+        let watched = certificate.clone();
+        let _watch =
+            tokio_util::task::AbortOnDropHandle::new(tokio::spawn(async move { watched.watch().await }));
+        // As a volume is changed: the new files aside, then put in place.
+        let began = std::time::Instant::now();
+        while certificate.leaf() == first {
+            assert!(began.elapsed() < POLL, "not before the poll");
+            // Again and again, for the first time may be before the watch began.
+            write(path, "two");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
 
     #[test]

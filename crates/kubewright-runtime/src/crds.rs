@@ -6,7 +6,7 @@
 //! [`kubewright_manifests::crd`].
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -47,6 +47,10 @@ struct Registered {
     /// none.
     kinds: BTreeMap<(String, String), CrdBuilder>,
     options: CrdOptions,
+    /// The kinds that the operator's own webhook converts.
+    converted: BTreeSet<(String, String)>,
+    /// Where it does.
+    converter: Option<ConversionWebhook>,
 }
 
 // === impl Crds ===
@@ -97,8 +101,30 @@ impl Crds {
     #[must_use]
     pub fn generate_with(&self, options: &CrdOptions) -> Generated {
         // Not under the lock: the code that makes a schema is the user's.
-        let kinds: Vec<CrdBuilder> = self.lock().kinds.values().cloned().collect();
-        kinds.into_iter().map(|kind| kind.options(options.clone()).build()).collect()
+        let (kinds, converted, converter) = {
+            let registered = self.lock();
+            (registered.kinds.clone(), registered.converted.clone(), registered.converter.clone())
+        };
+        let built = kinds.into_iter().map(|(key, kind)| {
+            let mut options = options.clone();
+            if converter.is_some() && converted.contains(&key) {
+                options.conversion.clone_from(&converter);
+            }
+            kind.options(options).build()
+        });
+        built.collect()
+    }
+
+    /// Lets the definitions of the kinds that this operator converts name its webhook, which is not done otherwise: where it
+    /// is depends on how the operator is run. A deployed one has a patch for that in its kustomization; this is for tests
+    /// and for `kubewright dev`.
+    pub fn convert_at(&self, webhook: ConversionWebhook) {
+        self.lock().converter = Some(webhook);
+    }
+
+    /// The operator converts the objects of this kind.
+    pub(crate) fn converts(&self, group: &str, kind: &str) {
+        self.lock().converted.insert((group.to_owned(), kind.to_owned()));
     }
 
     /// The definitions, in the order of their names.
@@ -115,6 +141,13 @@ impl Crds {
             .map(shown)
             .collect();
         if errors.is_empty() { Ok(generated.definitions()?) } else { Err(Error::setup(errors.join("\n"))) }
+    }
+
+    /// The versions of a kind that were registered.
+    pub(crate) fn versions(&self, group: &str, kind: &str) -> BTreeSet<String> {
+        let registered = self.lock();
+        let definition = registered.kinds.get(&(group.to_owned(), kind.to_owned()));
+        definition.into_iter().flat_map(CrdBuilder::versions).map(str::to_owned).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Registered> {

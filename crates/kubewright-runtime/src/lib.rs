@@ -10,7 +10,10 @@
 //! [`metrics`], probes ([`health`]) and [`events`], and the [`election`] of the replica that acts, or the [`sharding`] of the
 //! work between replicas.
 //!
-//! [`diagnostics`] tells what all of them are doing. [`conditions`], [`finalizers`] and [`owner_references`] are small: what a reconciler does to objects. [`crds`] makes
+//! Beside that way, [`webhook`]s answer what the API server asks before it stores an object, and [`diagnostics`] tells what all of
+//! them are doing.
+//!
+//! [`conditions`], [`finalizers`] and [`owner_references`] are small: what a reconciler does to objects. [`crds`] makes
 //! the definitions of an operator's kinds.
 //!
 //! Clock, randomness and the connection are given to the manager, and timers are tokio's. Under paused time, an
@@ -36,6 +39,7 @@ pub mod manager;
 pub mod metrics;
 mod object_reconciler;
 pub mod owner_references;
+mod panics;
 pub mod predicate;
 pub mod queue;
 mod reconciler;
@@ -44,6 +48,7 @@ mod request;
 mod scripted;
 pub mod sharding;
 pub mod source;
+pub mod webhook;
 
 pub use action::{Action, Next};
 pub use error::{Error, Result};

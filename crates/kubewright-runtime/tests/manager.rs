@@ -5,6 +5,7 @@ mod manager {
     pub(crate) mod hot_loops;
     pub(crate) mod secure_metrics;
     pub(crate) mod traces;
+    pub(crate) mod webhooks;
 }
 
 use std::{

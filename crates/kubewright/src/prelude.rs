@@ -14,6 +14,7 @@ pub use kubewright_runtime::{
     owner_references::{controller_of, set_controller_reference, set_owner_reference},
     predicate::*,
     reconcile_fn,
+    webhook::{AdmissionRequest, Defaulter, FieldErrors, Spoke, Validator, Warnings, Webhook},
 };
 pub use schemars::JsonSchema;
 pub use serde::{Deserialize, Serialize};

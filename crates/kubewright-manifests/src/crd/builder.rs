@@ -163,6 +163,11 @@ impl CrdBuilder {
         (&self.group, &self.kind)
     }
 
+    /// The versions, in the order in which they were added.
+    pub fn versions(&self) -> impl Iterator<Item = &str> {
+        self.sources.iter().map(|source| source.version.as_str())
+    }
+
     /// Makes the document.
     #[must_use]
     pub fn build(&self) -> Built {

@@ -1,5 +1,4 @@
 use std::{
-    any::Any,
     panic::{AssertUnwindSafe, resume_unwind},
     sync::Arc,
     time::Duration,
@@ -21,6 +20,7 @@ use crate::{
     diagnostics::LastErrors,
     handler::RequestQueue,
     metrics::{ControllerMetrics, Outcome},
+    panics,
     queue::InFlight,
 };
 
@@ -121,7 +121,7 @@ impl Worker {
         };
         result.unwrap_or_else(|panic| {
             self.metrics.panicked();
-            let message = message_of(panic.as_ref());
+            let message = panics::message(panic.as_ref());
             let backtrace = backtrace::take().unwrap_or_default();
             tracing::error!(panic = message, backtrace, "Observed a panic in reconciler");
             if !self.recover_panic {
@@ -169,11 +169,4 @@ impl Worker {
             }
         }
     }
-}
-
-/// What was given to `panic!`.
-fn message_of(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "of a value that is no text".to_owned())
 }

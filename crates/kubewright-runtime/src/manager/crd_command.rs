@@ -12,7 +12,7 @@ use kubewright_manifests::{
 
 use crate::{
     Error, Result,
-    crds::{Crds, shown},
+    crds::{ConversionWebhook, Crds, shown},
 };
 
 /// Print the CustomResourceDefinitions of the operator, without a cluster.
@@ -48,6 +48,15 @@ pub(super) struct CrdCommand {
     #[arg(long)]
     allow_dangerous_types: bool,
 
+    /// The URL at which this operator converts objects, for the definitions of the kinds that it converts. `kubewright dev` sets
+    /// it; a deployed operator is behind a service, which its kustomization names.
+    #[arg(long, env = "CONVERSION_WEBHOOK_URL", value_name = "URL", hide = true)]
+    conversion_url: Option<String>,
+
+    /// The certificates to trust there, as base64 of PEM.
+    #[arg(long, env = "CONVERSION_WEBHOOK_CA", value_name = "BASE64", hide = true)]
+    conversion_ca: Option<String>,
+
     /// The version that the annotation of --compat controller-gen names; empty leaves the annotation out.
     #[arg(long, value_name = "VERSION")]
     tool_version: Option<String>,
@@ -73,6 +82,13 @@ impl CrdCommand {
     /// As YAML, diagnostics go to the standard error, and nothing else is written if one of them is an error. As JSON they are
     /// part of the output, for a program that knows the source.
     pub(super) fn run(&self, crds: &Crds) -> Result<()> {
+        if let Some(url) = &self.conversion_url {
+            let webhook = ConversionWebhook::url(url);
+            crds.convert_at(match &self.conversion_ca {
+                Some(bundle) => webhook.ca_bundle(bundle),
+                None => webhook,
+            });
+        }
         let generated = crds.generate_with(&self.options(crds.options()));
         let text = match self.output {
             OutputFormat::Json => {

@@ -1,6 +1,7 @@
 use std::{
     collections::BTreeSet,
     fmt,
+    net::SocketAddr,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -24,6 +25,7 @@ use super::{
     reporter::Reporter,
     runnable::BoxedRunnable,
     signals::until_signalled,
+    webhook_server::WebhookServer,
 };
 use crate::{
     Error, Result,
@@ -39,6 +41,7 @@ use crate::{
     logging,
     metrics::Metrics,
     sharding::{Member, Ownership, ShardBy},
+    webhook::{WebhookHost, Webhooks},
 };
 
 /// The controller that the cache's own events name.
@@ -87,6 +90,9 @@ struct Inner {
     names: Mutex<BTreeSet<String>>,
     lifecycle: Lifecycle,
     leadership: Leadership,
+    webhooks: Webhooks,
+    /// Where webhooks answer, once they do.
+    webhook_address: OnceLock<SocketAddr>,
     /// Until it is started; `None` without leader election.
     elector: Mutex<Option<Elector>>,
     ownership: Ownership,
@@ -193,6 +199,19 @@ impl Manager {
         self.inner.reporter.report()
     }
 
+    /// The webhooks, which are served by HTTPS if there are any when the manager starts.
+    #[must_use]
+    pub fn webhooks(&self) -> &Webhooks {
+        &self.inner.webhooks
+    }
+
+    /// Where webhooks answer, which tells the port if any free one was asked for. None before the manager started, and
+    /// without webhooks or a port for them.
+    #[must_use]
+    pub fn webhook_address(&self) -> Option<SocketAddr> {
+        self.inner.webhook_address.get().copied()
+    }
+
     /// The options that it was made with.
     #[must_use]
     pub fn options(&self) -> &Options {
@@ -289,6 +308,8 @@ impl Manager {
         if let Mode::PrintCrds(command) = &inner.options.mode {
             return command.run(&inner.crds);
         }
+        inner.webhooks.check(|group, kind| inner.crds.versions(group, kind))?;
+        inner.add_webhook_server()?;
         let _stop_all = inner.lifecycle.begin()?;
         let failures = inner.failures.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut failures) = failures else {
@@ -374,6 +395,20 @@ impl ControllerHost for Manager {
     }
 }
 
+impl WebhookHost for Manager {
+    fn webhooks(&self) -> &Webhooks {
+        &self.inner.webhooks
+    }
+
+    fn register_crd(&self, definition: CrdBuilder) {
+        self.inner.crds.register(definition);
+    }
+
+    fn register_conversion(&self, group: &str, kind: &str) {
+        self.inner.crds.converts(group, kind);
+    }
+}
+
 impl fmt::Debug for Manager {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Manager").field("name", &self.inner.options.name).finish_non_exhaustive()
@@ -383,6 +418,24 @@ impl fmt::Debug for Manager {
 // === impl Inner ===
 
 impl Inner {
+    /// Adds what serves the webhooks, if there are any.
+    fn add_webhook_server(&self) -> Result<()> {
+        if self.webhooks.is_empty() {
+            return Ok(());
+        }
+        let server =
+            WebhookServer::new(&self.options, &self.webhooks, &self.metrics, &self.client, &self.clock)?;
+        if let Some(address) = server.address()? {
+            self.readyz.add("webhook", server.check());
+            if let Some(check) = server.authority_check() {
+                self.readyz.add("webhook-authority", move || check.get());
+            }
+            // Set once: a manager is started once.
+            let _ = self.webhook_address.set(address);
+        }
+        self.lifecycle.add(BoxedRunnable::new("the webhook server".to_owned(), server))
+    }
+
     /// Starts the group of the elected when it is time. Does not end.
     async fn start_elected(&self) {
         self.leadership.elected().await;
@@ -504,6 +557,7 @@ impl ManagerBuilder {
             Some(member) => (member.term().clone(), member.ownership().clone()),
             None => (leadership.clone(), Ownership::whole()),
         };
+        let webhooks = Webhooks::waiting(metrics.clone());
         let (lifecycle, failures) = Lifecycle::new(leadership.clone());
         let stopping = Arc::new(AtomicBool::new(false));
         let (healthz, readyz) = (HealthChecks::new(), HealthChecks::new());
@@ -577,6 +631,8 @@ impl ManagerBuilder {
             names: Mutex::default(),
             lifecycle,
             leadership,
+            webhooks,
+            webhook_address: OnceLock::new(),
             elector: Mutex::new(elector),
             ownership,
             term,

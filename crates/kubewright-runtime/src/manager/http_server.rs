@@ -1,4 +1,9 @@
-use std::{convert::Infallible, net::TcpListener, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+    time::Duration,
+};
 
 use bytes::Bytes;
 use futures::{FutureExt, future::BoxFuture};
@@ -30,6 +35,7 @@ use crate::{
     certificates::ServingCertificate,
     health::HealthChecks,
     metrics::{CONTENT_TYPE, Metrics},
+    webhook::Webhooks,
 };
 
 /// What is served to those who may read it.
@@ -39,7 +45,7 @@ pub(super) struct Pages {
     pub(super) reporter: Reporter,
 }
 
-/// A small server of text: probes, metrics or diagnostics.
+/// A server of the operator: probes, metrics, diagnostics or webhooks.
 pub(super) struct HttpServer {
     listener: TcpListener,
     routes: Routes,
@@ -47,7 +53,7 @@ pub(super) struct HttpServer {
     certificate: Option<ServingCertificate>,
 }
 
-type Routes = Arc<dyn Fn(Request<()>) -> BoxFuture<'static, Response<String>> + Send + Sync>;
+type Routes = Arc<dyn Fn(Request<Incoming>) -> BoxFuture<'static, Response<Full<Bytes>>> + Send + Sync>;
 
 /// What is spoken on a connection.
 #[derive(Clone)]
@@ -77,22 +83,20 @@ impl HttpServer {
                 not_found()
             }
         };
-        let routes = move |request: Request<()>| std::future::ready(respond(&request)).boxed();
-        Self { listener, routes: Arc::new(routes), protocol: Protocol::plain(), certificate: None }
+        let routes = pages(move |request| std::future::ready(respond(&request)).boxed());
+        Self { listener, routes, protocol: Protocol::plain(), certificate: None }
     }
 
     /// `/metrics`, for everybody.
     pub(super) fn metrics(listener: TcpListener, metrics: Metrics) -> Self {
-        let routes =
-            move |request: Request<()>| std::future::ready(respond_metrics(&metrics, &request)).boxed();
-        Self { listener, routes: Arc::new(routes), protocol: Protocol::plain(), certificate: None }
+        let routes = pages(move |request| std::future::ready(respond_metrics(&metrics, &request)).boxed());
+        Self { listener, routes, protocol: Protocol::plain(), certificate: None }
     }
 
     /// `/debug`, for everybody.
     pub(super) fn debug(listener: TcpListener, reporter: Reporter) -> Self {
-        let routes =
-            move |request: Request<()>| std::future::ready(respond_debug(&reporter, &request)).boxed();
-        Self { listener, routes: Arc::new(routes), protocol: Protocol::plain(), certificate: None }
+        let routes = pages(move |request| std::future::ready(respond_debug(&reporter, &request)).boxed());
+        Self { listener, routes, protocol: Protocol::plain(), certificate: None }
     }
 
     /// `/metrics` and `/debug` by HTTPS, each for those whom `access` lets pass.
@@ -104,7 +108,7 @@ impl HttpServer {
         http2: bool,
     ) -> Result<Self> {
         let access = Arc::new(access);
-        let routes = move |request: Request<()>| {
+        let routes = self::pages(move |request| {
             let (pages, access) = (pages.clone(), access.clone());
             async move {
                 let path = request.uri().path();
@@ -120,9 +124,29 @@ impl HttpServer {
                 }
             }
             .boxed()
-        };
+        });
         let protocol = Protocol::secure(certificate.acceptor(http2)?, http2);
-        Ok(Self { listener, routes: Arc::new(routes), protocol, certificate: Some(certificate) })
+        Ok(Self { listener, routes, protocol, certificate: Some(certificate) })
+    }
+
+    /// Webhooks, by HTTPS.
+    pub(super) fn webhooks(
+        listener: TcpListener,
+        webhooks: Webhooks,
+        certificate: ServingCertificate,
+        http2: bool,
+    ) -> Result<Self> {
+        let routes: Routes = Arc::new(move |request| {
+            let webhooks = webhooks.clone();
+            async move { webhooks.respond(request).await }.boxed()
+        });
+        let protocol = Protocol::secure(certificate.acceptor(http2)?, http2);
+        Ok(Self { listener, routes, protocol, certificate: Some(certificate) })
+    }
+
+    /// Where it listens.
+    pub(super) fn address(&self) -> Result<SocketAddr> {
+        Ok(self.listener.local_addr()?)
     }
 }
 
@@ -203,7 +227,7 @@ impl Protocol {
     ) {
         let service = service_fn(move |request: Request<Incoming>| {
             let routes = routes.clone();
-            async move { Ok::<_, Infallible>(respond(&routes, request.map(drop)).await) }
+            async move { Ok::<_, Infallible>(routes(request).await) }
         });
         let connection = self.http.serve_connection(TokioIo::new(stream), service);
         let mut connection = std::pin::pin!(connection);
@@ -221,16 +245,21 @@ impl Protocol {
     }
 }
 
-async fn respond(routes: &Routes, request: Request<()>) -> Response<Full<Bytes>> {
-    let response = if matches!(*request.method(), Method::GET | Method::HEAD) {
-        routes(request).await
-    } else {
-        let mut response = Response::new("method not allowed\n".to_owned());
-        *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
-        response.headers_mut().insert(header::ALLOW, header::HeaderValue::from_static("GET, HEAD"));
-        response
-    };
-    response.map(|body| Full::new(Bytes::from(body)))
+/// Routes to texts, which can be read alone.
+fn pages(
+    page: impl Fn(Request<()>) -> BoxFuture<'static, Response<String>> + Send + Sync + 'static,
+) -> Routes {
+    Arc::new(move |request| {
+        let response = if matches!(*request.method(), Method::GET | Method::HEAD) {
+            page(request.map(drop))
+        } else {
+            let mut response = Response::new("method not allowed\n".to_owned());
+            *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+            response.headers_mut().insert(header::ALLOW, header::HeaderValue::from_static("GET, HEAD"));
+            std::future::ready(response).boxed()
+        };
+        response.map(|response| response.map(|body| Full::new(Bytes::from(body)))).boxed()
+    })
 }
 
 fn respond_metrics(metrics: &Metrics, request: &Request<()>) -> Response<String> {

@@ -1,5 +1,4 @@
 use std::{
-    any::Any,
     collections::BTreeMap,
     panic::AssertUnwindSafe,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -17,7 +16,7 @@ use super::{
     options::GracePeriod,
     runnable::{BoxedRunnable, Group},
 };
-use crate::{Error, Result, cache::Cache, election::Leadership};
+use crate::{Error, Result, cache::Cache, election::Leadership, panics};
 
 /// What was added to a manager, and what of it runs.
 pub(super) struct Lifecycle {
@@ -232,7 +231,9 @@ impl State {
             let outcome = leadership.while_leading(async { run(stop).await });
             let outcome = AssertUnwindSafe(outcome).catch_unwind().await;
             // A lost lease is no failure of what it cuts off.
-            let outcome = outcome.unwrap_or_else(|panic| Some(Err(Error::other(panic_message(&*panic)))));
+            let outcome = outcome.unwrap_or_else(|panic| {
+                Some(Err(Error::other(format!("panicked: {}", panics::message(&*panic)))))
+            });
             let outcome = outcome.unwrap_or(Ok(()));
             lock(&running).remove(&id);
             match outcome {
@@ -249,10 +250,4 @@ impl State {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let message = panic.downcast_ref::<&str>().copied();
-    let message = message.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("panicked: {}", message.unwrap_or("without a message"))
 }

@@ -2,7 +2,7 @@
 //!
 //! [`Manager`] is the handle that everything is made with, and `start` runs until the end. [`Options`] are
 //! the flags of an operator's binary. Start reading at `handle.rs`; `lifecycle.rs` has the order of start and
-//! stop, `connect.rs` the search for a cluster, `access.rs` who may read the metrics; `crd_command.rs` prints the definitions
+//! stop, `connect.rs` the search for a cluster, `access.rs` who may read the metrics, `webhook_server.rs` when webhooks answer; `crd_command.rs` prints the definitions
 //! instead.
 
 mod access;
@@ -16,6 +16,7 @@ mod options;
 mod reporter;
 mod runnable;
 mod signals;
+mod webhook_server;
 
 pub use address::BindAddress;
 pub use handle::{Manager, ManagerBuilder};

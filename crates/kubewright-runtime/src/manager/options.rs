@@ -60,7 +60,45 @@ pub struct Options {
     #[arg(long, value_name = "FILE", default_value = "tls.key")]
     pub metrics_cert_key: String,
 
-    /// Let clients of the metrics endpoint use HTTP/2. Off, because of attacks that HTTP/2 makes cheap.
+    /// Where webhooks are served, if there are any: a port, or an address as 127.0.0.1:9443. 0 disables them.
+    #[arg(
+        long = "webhook-port",
+        env = "WEBHOOK_BIND_ADDRESS",
+        value_name = "PORT",
+        default_value = "9443",
+        value_parser = webhook_address,
+        allow_hyphen_values = true
+    )]
+    pub webhook_bind_address: BindAddress,
+
+    /// The directory of the certificate of webhooks, as cert-manager fills it. It is read again when it changes.
+    #[arg(long, env = "WEBHOOK_CERT_PATH", value_name = "DIRECTORY", conflicts_with = "webhook_service")]
+    pub webhook_cert_path: Option<PathBuf>,
+
+    /// The name of the file of the certificate of webhooks.
+    #[arg(long, value_name = "FILE", default_value = "tls.crt")]
+    pub webhook_cert_name: String,
+
+    /// The name of the file of the private key of webhooks.
+    #[arg(long, value_name = "FILE", default_value = "tls.key")]
+    pub webhook_cert_key: String,
+
+    /// The service that webhooks are behind, in the namespace of the operator. The operator then makes and renews their
+    /// certificate itself, and tells the API server whose to trust, so that there is no need for cert-manager.
+    #[arg(long, env = "WEBHOOK_SERVICE", value_name = "NAME")]
+    pub webhook_service: Option<String>,
+
+    /// How long webhooks take new requests after everything else has stopped: until nobody sends requests here any more.
+    #[arg(
+        long,
+        env = "WEBHOOK_SHUTDOWN_DELAY",
+        value_name = "DURATION",
+        default_value = "3s",
+        value_parser = go_duration
+    )]
+    pub webhook_shutdown_delay: Duration,
+
+    /// Let clients of the metrics endpoint and of webhooks use HTTP/2. Off, because of attacks that HTTP/2 makes cheap.
     #[arg(
         long = "enable-http2",
         default_value_t = false,
@@ -205,6 +243,12 @@ impl Default for Options {
             metrics_cert_path: None,
             metrics_cert_name: "tls.crt".to_owned(),
             metrics_cert_key: "tls.key".to_owned(),
+            webhook_bind_address: BindAddress::disabled(),
+            webhook_cert_path: None,
+            webhook_cert_name: "tls.crt".to_owned(),
+            webhook_cert_key: "tls.key".to_owned(),
+            webhook_service: None,
+            webhook_shutdown_delay: Duration::ZERO,
             enable_http2: false,
             health_probe_bind_address: BindAddress::disabled(),
             debug_bind_address: BindAddress::disabled(),
@@ -221,6 +265,20 @@ impl Default for Options {
             mode: Mode::Run,
         }
     }
+}
+
+/// A port alone, as the flag has it in Kubebuilder's projects, or an address.
+fn webhook_address(text: &str) -> Result<BindAddress, String> {
+    match text {
+        "-1" => Ok(BindAddress::disabled()),
+        port if port.parse::<u16>().is_ok_and(|port| port > 0) => format!(":{port}").parse(),
+        address => address.parse(),
+    }
+}
+
+fn go_duration(text: &str) -> Result<Duration, String> {
+    let duration = text.parse::<kube::core::Duration>().map_err(|error| error.to_string())?;
+    if duration.is_negative() { Err("a negative duration".to_owned()) } else { Ok(duration.into()) }
 }
 
 /// The name of the executable without its directory and extension: what `ps` shows, and by custom the field
@@ -277,7 +335,15 @@ mod tests {
             "--metrics-secure=false",
             "--enable-http2",
             "--leader-elect",
+            "--webhook-cert-path=/tmp/certs",
+            "--webhook-cert-name=webhook.crt",
+            "--webhook-cert-key=webhook.key",
+            "--webhook-port=9444",
         ]);
+        assert_eq!(options.webhook_bind_address.to_string(), ":9444");
+        assert_eq!(parse(&[]).webhook_bind_address.to_string(), ":9443");
+        assert!(parse(&["--webhook-port=-1"]).webhook_bind_address.is_disabled());
+        assert_eq!(parse(&["--webhook-port=127.0.0.1:0"]).webhook_bind_address.to_string(), "127.0.0.1:0");
         assert!(!options.metrics_secure && options.enable_http2 && options.leader_election.enabled);
         assert_eq!(options.metrics_bind_address.to_string(), ":8443");
         assert!(options.health_probe_bind_address.is_disabled());

@@ -16,6 +16,7 @@ mod registry;
 mod requests;
 mod text;
 mod watch;
+mod webhook;
 
 pub use certificates::CertificateMetrics;
 pub use controller::{ActiveWorker, ControllerMetrics, Outcome};
@@ -26,3 +27,4 @@ pub use registry::Metrics;
 pub use requests::{RequestMetrics, RequestMetricsLayer};
 pub use text::CONTENT_TYPE;
 pub use watch::{WatchLabels, WatchMetrics};
+pub use webhook::{WebhookMetrics, WebhookRequest};

@@ -15,7 +15,7 @@ use prometheus_client::{
 
 use super::{
     CertificateMetrics, ControllerMetrics, EventMetrics, LeaderElectionMetrics, RequestMetrics, WatchLabels,
-    WatchMetrics, WorkQueueMetrics, process::Process, text,
+    WatchMetrics, WebhookMetrics, WorkQueueMetrics, process::Process, text,
 };
 
 /// Label names and values, in the order of the names.
@@ -81,6 +81,12 @@ pub(super) struct Families {
     pub(super) certificates_read: Counters<0>,
     pub(super) certificate_errors: Counters<0>,
 
+    pub(super) webhook_requests: Counters<2>,
+    pub(super) webhook_latency: Histograms<1>,
+    pub(super) webhook_in_flight: Gauges<1>,
+    pub(super) webhook_panics: Counters<0>,
+    pub(super) conversion_panics: Counters<0>,
+
     pub(super) events_recorded: Counters<1>,
     pub(super) events_dropped: Counters<0>,
     pub(super) events_failed: Counters<0>,
@@ -132,6 +138,22 @@ impl Metrics {
     #[must_use]
     pub fn certificates(&self) -> CertificateMetrics {
         CertificateMetrics::new(&self.shared.families)
+    }
+
+    /// The handle for the webhook at `path`, with its usual series at zero.
+    #[must_use]
+    pub fn webhook(&self, path: &str) -> WebhookMetrics {
+        WebhookMetrics::new(self.clone(), path)
+    }
+
+    /// A webhook panicked.
+    pub fn webhook_panicked(&self) {
+        self.shared.families.webhook_panics.get_or_create(&[]).inc();
+    }
+
+    /// The conversion of an object panicked.
+    pub fn conversion_panicked(&self) {
+        self.shared.families.conversion_panics.get_or_create(&[]).inc();
     }
 
     /// The handle for the event recorder.
@@ -222,6 +244,11 @@ impl Families {
             master_status: Family::default(),
             certificates_read: Family::default(),
             certificate_errors: Family::default(),
+            webhook_requests: Family::default(),
+            webhook_latency: Family::new_with_constructor(queue_histogram),
+            webhook_in_flight: Family::default(),
+            webhook_panics: Family::default(),
+            conversion_panics: Family::default(),
             events_recorded: Family::default(),
             events_dropped: Family::default(),
             events_failed: Family::default(),
@@ -323,6 +350,31 @@ impl Families {
             f.certificate_errors.clone(),
         );
         r.register(
+            "controller_runtime_webhook_requests",
+            "Total number of admission requests by HTTP status code",
+            f.webhook_requests.clone(),
+        );
+        r.register(
+            "controller_runtime_webhook_latency_seconds",
+            "Histogram of the latency of processing admission requests",
+            f.webhook_latency.clone(),
+        );
+        r.register(
+            "controller_runtime_webhook_requests_in_flight",
+            "Current number of admission requests being served",
+            f.webhook_in_flight.clone(),
+        );
+        r.register(
+            "controller_runtime_webhook_panics",
+            "Total number of webhook panics",
+            f.webhook_panics.clone(),
+        );
+        r.register(
+            "controller_runtime_conversion_webhook_panics",
+            "Total number of conversion webhook panics",
+            f.conversion_panics.clone(),
+        );
+        r.register(
             "kubewright_watch_objects",
             "Number of objects that a watch holds in the cache",
             f.watch_objects.clone(),
@@ -369,6 +421,8 @@ impl Families {
             "Total number of events given up on after the last retry",
             f.events_failed.clone(),
         );
+        // The panics are there before the first one, so that an alert on their increase sees it.
+        let _ = (f.webhook_panics.get_or_create_owned(&[]), f.conversion_panics.get_or_create_owned(&[]));
         families
     }
 }
@@ -384,7 +438,7 @@ const RECONCILE_TIME_BUCKETS: [f64; 40] = [
     50.0, 60.0,
 ];
 
-/// controller-runtime's buckets of both work queue histograms: ten nanoseconds to a thousand seconds.
+/// controller-runtime's buckets of both work queue histograms and of webhooks: ten nanoseconds to a thousand seconds.
 fn queue_histogram() -> Histogram {
     Histogram::new(exponential_buckets(10e-9, 10.0, 12))
 }
