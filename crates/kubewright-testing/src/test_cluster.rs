@@ -1,4 +1,4 @@
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -14,7 +14,7 @@ use kubewright_apiserver::{AdmissionPlugins, ApiServer, WebhookClient, webhook::
 use kubewright_cluster::{Cluster, Selection};
 use kubewright_runtime::{
     Error, Result,
-    crds::{CrdBuilder, Crds, CustomKind},
+    crds::{ConversionWebhook, CrdBuilder, Crds, CustomKind},
     manager::{Manager, Options},
 };
 use kubewright_world::{Clock, Random};
@@ -27,6 +27,7 @@ use crate::{
     roles::grant,
     server::ServerProcess,
     transport::{Conditions, Faults, History, Process, Transport},
+    webhooks::{Hosts, configure},
 };
 
 /// How long [`TestCluster::eventually`] waits, in the test's time: long enough for every backoff and every
@@ -59,6 +60,7 @@ pub struct TestCluster {
     random: Random,
     conditions: Conditions,
     history: History,
+    webhooks: Hosts,
     stop: CancellationToken,
 }
 
@@ -70,8 +72,7 @@ pub struct TestClusterBuilder {
     controllers: Selection,
     faults: Faults,
     keeps_history: bool,
-    /// By host.
-    webhooks: BTreeMap<String, WebhookClient>,
+    webhooks: Hosts,
 }
 
 /// Says what an operator in a [`TestCluster`] is to be like.
@@ -81,6 +82,7 @@ pub struct OperatorBuilder<'c> {
     cluster: &'c TestCluster,
     name: &'c str,
     roles: Option<String>,
+    webhooks: Option<String>,
     options: Options,
     process: Process,
 }
@@ -109,7 +111,7 @@ impl TestCluster {
             controllers: Selection::All,
             faults: Faults::none(),
             keeps_history: true,
-            webhooks: BTreeMap::new(),
+            webhooks: Hosts::default(),
         }
     }
 
@@ -229,6 +231,9 @@ impl TestCluster {
     /// Runs an operator: `register` adds its controllers to a manager whose network is this cluster's, with its
     /// faults, and recorded under `name`.
     ///
+    /// Its webhooks are called from now on, and [its CRDs](Self::install_all) name it as the one that converts, if it
+    /// does.
+    ///
     /// # Panics
     ///
     /// If `register` fails.
@@ -260,6 +265,7 @@ impl TestCluster {
             cluster: self,
             name,
             roles: None,
+            webhooks: None,
             options: Options::default(),
             process: Process::default(),
         }
@@ -426,7 +432,7 @@ impl TestClusterBuilder {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn webhook<S, B>(mut self, host: impl Into<String>, service: S) -> Self
+    pub fn webhook<S, B>(self, host: impl Into<String>, service: S) -> Self
     where
         S: Service<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync + 'static,
         S::Future: Send,
@@ -443,11 +449,11 @@ impl TestClusterBuilder {
         let random = Random::seeded(self.seed);
         // Any fixed time does. One in the past of no certificate and of no test's wall clock is easiest to read.
         let clock = Clock::starting_at(Timestamp::constant(1_893_456_000, 0));
-        let webhooks = WebhookClient::by_host(self.webhooks);
+        let webhooks = self.webhooks.clone();
         let process = ServerProcess {
             clock: clock.clone(),
             random: random.fork(),
-            webhooks,
+            webhooks: webhooks.client(),
             admission_plugins: admission_plugins(&self.controllers),
             endpoint: None,
         };
@@ -461,6 +467,7 @@ impl TestClusterBuilder {
             random: random.fork(),
             conditions: Conditions::new(self.faults),
             history: if self.keeps_history { History::new() } else { History::unkept() },
+            webhooks,
             stop: stop.clone(),
         };
         // The cluster's own controllers have a flawless network: what is under test is the operator.
@@ -498,6 +505,17 @@ impl OperatorBuilder<'_> {
         self
     }
 
+    /// Calls its webhooks as these configurations say: those of its markers, as `kubewright generate webhook` writes them to
+    /// `config/webhook/manifests.yaml`. Default: for each [`Webhook`](kubewright_runtime::webhook::Webhook) that `register`
+    /// makes, creations and changes of its kind.
+    ///
+    /// They are YAML documents. Wherever they say the webhooks are, this operator answers: in the test's own thread and time,
+    /// from when it runs until it is stopped. Documents of other kinds are passed over.
+    pub fn webhooks(mut self, configurations: &str) -> Self {
+        self.webhooks = Some(configurations.to_owned());
+        self
+    }
+
     /// Lets it watch this namespace, and those of further calls, alone. Default: it watches all.
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.options.namespaces.push(namespace.into());
@@ -516,9 +534,9 @@ impl OperatorBuilder<'_> {
     ///
     /// # Panics
     ///
-    /// If the roles are no YAML or not valid, or `register` fails.
+    /// If the roles or the webhook configurations are no YAML or not valid, or `register` fails.
     pub fn run(self, register: impl FnOnce(&Manager) -> Result<()>) -> Operator {
-        let Self { cluster, name, roles, options, process } = self;
+        let Self { cluster, name, roles, webhooks, options, process } = self;
         let endpoint = match roles {
             Some(roles) => cluster.endpoint.of(grant(&cluster.server(), name, &roles)),
             None => cluster.endpoint.clone(),
@@ -535,6 +553,12 @@ impl OperatorBuilder<'_> {
             Ok(manager) => manager,
             Err(error) => panic!("the operator {name} cannot be set up: {error:?}"),
         };
+        if webhooks.is_some() || !manager.webhooks().is_empty() {
+            let service = cluster.webhooks.insert_operator(name, manager.webhooks());
+            configure(&cluster.server(), name, manager.webhooks(), webhooks.as_deref(), &service);
+            let text = |field: &str| service[field].as_str().unwrap_or_default();
+            manager.crds().convert_at(ConversionWebhook::service(text("namespace"), text("name")));
+        }
         let stop = cluster.stop.child_token();
         let (running, stopped) = (manager.clone(), stop.clone());
         let life = process.clone();

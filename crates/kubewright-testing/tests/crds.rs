@@ -1,5 +1,9 @@
 //! What becomes of types and markers on an API server.
 
+mod crds {
+    mod webhooks;
+}
+
 use kube::{
     Api, CustomResource, Error,
     api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams, PostParams},
