@@ -105,6 +105,38 @@ fn dev(project: &Project, diagnostics: Option<&str>, arguments: &[&str]) -> Kube
     Kubewright::start_with(&all, &project.folder, &environment)
 }
 
+/// A webhook that wants no more than two instances, in the place of the line before `main`.
+const WEBHOOK: &str = r#"struct NoCrowd;
+
+// +kubebuilder:webhook:path=/validate-cache-example-com-v1alpha1-memcached,mutating=false,failurePolicy=fail,sideEffects=None,groups=cache.example.com,resources=memcacheds,verbs=create;update,versions=v1alpha1,name=vmemcached-v1alpha1.kb.io,admissionReviewVersions=v1
+impl Validator<memcached_operator::api::v1alpha1::Memcached> for NoCrowd {
+    async fn validate_create(
+        &self,
+        memcached: &memcached_operator::api::v1alpha1::Memcached,
+        _: &AdmissionRequest,
+    ) -> Result<Warnings> {
+        if memcached.spec.size > 2 {
+            return Err(Error::other("three are a crowd"));
+        }
+        Ok(Warnings::none())
+    }
+
+    async fn validate_update(
+        &self,
+        _: &memcached_operator::api::v1alpha1::Memcached,
+        new: &memcached_operator::api::v1alpha1::Memcached,
+        request: &AdmissionRequest,
+    ) -> Result<Warnings> {
+        self.validate_create(new, request).await
+    }
+}
+
+#[tokio::main]"#;
+
+const REGISTRATION: &str =
+    "    Webhook::new::<memcached_operator::api::v1alpha1::Memcached>(&manager).validator(NoCrowd).serve()?;
+    manager.start().await";
+
 #[test]
 fn an_operator_is_developed_while_its_objects_stay() {
     let Some(binary) = kubectl() else { return };
@@ -161,12 +193,24 @@ fn an_operator_is_developed_while_its_objects_stay() {
     let message = r#"The Memcached "memcached-sample" is invalid: spec.size: Invalid value: 9: spec.size in body should be less than or equal to 3"#;
     assert_eq!(refused.trim(), message);
 
+    // A webhook comes into being with the next edit.
+    project.edit("src/main.rs", "#[tokio::main]", WEBHOOK);
+    project.edit("src/main.rs", "    manager.start().await", REGISTRATION);
+
     // An edit that does not compile leaves the operator running; one that does is swapped in, and objects stay.
     project.edit("src/controller/memcached.rs", "instances are available\"", "instances are up\" oops");
     project.edit("src/controller/memcached.rs", "instances are up\" oops", "instances are up\"");
     let message = "jsonpath={.status.conditions[?(@.type==\"Available\")].message}=2 of 2 instances are up";
     let wait = format!("--for={message}");
     kubectl.ok(&["wait", "memcached/memcached-sample", &wait, "--timeout=300s"]);
+
+    // The cluster calls the webhook in the operator's process, and trusts it.
+    let configuration = "validatingwebhookconfiguration/validating-webhook-configuration";
+    kubectl.ok(&["wait", configuration, "--for=create", "--timeout=60s"]);
+    let three = r#"{"spec":{"size":3}}"#;
+    let refused = kubectl.fails(&["patch", "memcached", "memcached-sample", "--type=merge", "-p", three]);
+    let message = r#"admission webhook "vmemcached-v1alpha1.kb.io" denied the request: three are a crowd"#;
+    assert!(refused.contains(message), "{refused}");
 
     // The finalizer runs, tells it by an event, and everything is collected.
     kubectl.ok(&["delete", "memcached", "memcached-sample", "--timeout=60s"]);

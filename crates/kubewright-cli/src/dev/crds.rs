@@ -19,9 +19,13 @@ pub(super) const FIELD_MANAGER: &str = "kubewright";
 const ESTABLISHED_WITHIN: Duration = Duration::from_secs(30);
 
 /// Asks the operator for its CRDs: `BINARY crd` prints them as YAML documents and ends.
-pub(crate) async fn print(binary: &Path) -> Result<Vec<CustomResourceDefinition>, Error> {
+pub(crate) async fn print(
+    binary: &Path,
+    environment: &[(&str, String)],
+) -> Result<Vec<CustomResourceDefinition>, Error> {
     let output = Command::new(binary)
         .arg("crd")
+        .envs(environment.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .kill_on_drop(true)
         .output()

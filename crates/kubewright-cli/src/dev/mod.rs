@@ -1,16 +1,17 @@
 //! `kubewright dev`: the cluster and the operator, rebuilt and swapped on save.
 //!
 //! [`crds`] installs what the operator defines, [`operator`] holds its process, [`sources`] tells when a file was saved,
-//! [`samples`] is `--once`. The loop in this file puts them together.
+//! [`webhooks`] lets the cluster call it, [`samples`] is `--once`. The loop in this file puts them together.
 
 mod crds;
 mod operator;
 mod samples;
 mod sources;
+mod webhooks;
 
 use std::path::{Path, PathBuf};
 
-use self::{operator::Operator, sources::Sources};
+use self::{operator::Operator, sources::Sources, webhooks::Webhooks};
 use crate::{
     command::DevOptions,
     error::Error,
@@ -37,8 +38,11 @@ pub(crate) async fn run(options: DevOptions, shutdown: Shutdown) -> Result<(), E
         }
     };
 
-    let session = Session {
+    // A cluster elsewhere does not reach this machine.
+    let webhooks = cluster.is_some().then(|| Webhooks::new(&project)).transpose()?;
+    let mut session = Session {
         project,
+        webhooks,
         kubeconfig,
         release: options.release,
         diagnostics: top::address_for_operator(),
@@ -70,6 +74,7 @@ pub(crate) async fn run(options: DevOptions, shutdown: Shutdown) -> Result<(), E
 /// One project on one cluster.
 struct Session {
     project: Project,
+    webhooks: Option<Webhooks>,
     kubeconfig: PathBuf,
     release: bool,
     /// The same for each build, so that `top` goes on over a swap.
@@ -79,7 +84,7 @@ struct Session {
 
 impl Session {
     /// Follows the sources for ever.
-    async fn follow(&self) -> Result<(), Error> {
+    async fn follow(&mut self) -> Result<(), Error> {
         let mut sources = Sources::follow(&self.project).await?;
         let mut operator = None;
         match self.build_and_start(&mut operator).await {
@@ -108,7 +113,7 @@ impl Session {
     }
 
     /// Builds and runs the operator, applies the samples and waits until they are reconciled.
-    async fn once(&self, timeout: std::time::Duration) -> Result<(), Error> {
+    async fn once(&mut self, timeout: std::time::Duration) -> Result<(), Error> {
         let samples = samples::read(&self.project)?;
         let mut operator = None;
         self.build_and_start(&mut operator).await?;
@@ -127,11 +132,15 @@ impl Session {
 
     /// Builds the operator, installs its CRDs, and puts it in the place of `running`, which goes on if the build
     /// fails. The old operator has ended before the new one starts: two would fight over the same objects.
-    async fn build_and_start(&self, running: &mut Option<Operator>) -> Result<(), Error> {
+    async fn build_and_start(&mut self, running: &mut Option<Operator>) -> Result<(), Error> {
         let binary =
             project::build(&self.project, BuildOptions { release: self.release, ..Default::default() })
                 .await?;
-        let definitions = crds::print(&binary).await?;
+        let environment = match &self.webhooks {
+            Some(webhooks) => webhooks.environment(),
+            None => project::without_webhooks(),
+        };
+        let definitions = crds::print(&binary, &environment).await?;
         let client = self.client().await?;
         crds::install(&client, definitions).await?;
         let swapped = match running.take() {
@@ -142,7 +151,12 @@ impl Session {
             None => false,
         };
         let diagnostics = self.diagnostics.as_deref();
-        *running = Some(Operator::start(&binary, &self.kubeconfig, diagnostics, &self.operator_arguments)?);
+        let mut environment = environment;
+        environment.extend(diagnostics.map(|address| (top::ADDRESS_VARIABLE, address.to_owned())));
+        *running = Some(Operator::start(&binary, &self.kubeconfig, &self.operator_arguments, &environment)?);
+        if let Some(webhooks) = &mut self.webhooks {
+            webhooks.register(&client, &self.project).await?;
+        }
         terminal::status(if swapped { "Swapped" } else { "Running" }, &self.project.package);
         Ok(())
     }

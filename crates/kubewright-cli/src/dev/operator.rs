@@ -8,7 +8,7 @@ use std::{
 
 use tokio::process::Command;
 
-use crate::{error::Error, project::ProcessGroup, top};
+use crate::{error::Error, project::ProcessGroup};
 
 /// How long an operator may take to end before it is killed. The command itself must end within 5 s.
 const GRACE: Duration = Duration::from_secs(3);
@@ -22,20 +22,21 @@ pub(crate) struct Operator {
 impl Operator {
     /// Runs `binary` against the cluster of `kubeconfig`. Its output goes to the terminal.
     ///
-    /// It tells what it is doing at `diagnostics`, unless the arguments say another address.
+    /// The environment has what the arguments may say, too, and then count.
     pub(crate) fn start(
         binary: &Path,
         kubeconfig: &Path,
-        diagnostics: Option<&str>,
         arguments: &[String],
+        environment: &[(&str, String)],
     ) -> Result<Self, Error> {
-        let mut command = Command::new(binary);
-        command.args(arguments).env("KUBECONFIG", kubeconfig).stdin(Stdio::null());
-        if let Some(address) = diagnostics {
-            command.env(top::ADDRESS_VARIABLE, address);
-        }
-        let process = ProcessGroup::spawn(&mut command)
-            .map_err(Error::io(format!("run the operator {}", binary.display())))?;
+        let process = ProcessGroup::spawn(
+            Command::new(binary)
+                .args(arguments)
+                .env("KUBECONFIG", kubeconfig)
+                .envs(environment.iter().map(|(name, value)| (name, value)))
+                .stdin(Stdio::null()),
+        )
+        .map_err(Error::io(format!("run the operator {}", binary.display())))?;
         Ok(Self { process })
     }
 

@@ -42,6 +42,14 @@ pub(crate) struct About {
     pub(crate) homepage: Option<String>,
 }
 
+/// Lets an operator that runs on this machine serve no webhooks, unless the user said where: a cluster elsewhere does not
+/// reach them, and they would need a certificate.
+pub(crate) fn without_webhooks() -> Vec<(&'static str, String)> {
+    const ADDRESS: &str = "WEBHOOK_BIND_ADDRESS";
+    let is_said = [ADDRESS, "WEBHOOK_CERT_PATH"].into_iter().any(|name| std::env::var_os(name).is_some());
+    if is_said { Vec::new() } else { vec![(ADDRESS, "0".to_owned())] }
+}
+
 impl Project {
     /// Finds the package in `path`, and in it the binary `bin`, or its only one.
     pub(crate) async fn find(path: &Path, bin: Option<&str>) -> Result<Self, Error> {

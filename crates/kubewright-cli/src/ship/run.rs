@@ -61,7 +61,7 @@ pub(crate) async fn run(options: RunOptions, shutdown: Shutdown) -> Result<(), E
         binary = project::build(&project, build) => binary?,
     };
     let mut command = Command::new(&binary);
-    command.args(&options.operator_arguments).stdin(Stdio::null());
+    command.args(&options.operator_arguments).envs(project::without_webhooks()).stdin(Stdio::null());
     if let Some(kubeconfig) = kubeconfig(&options.cluster, &project)? {
         command.env("KUBECONFIG", kubeconfig);
     }
