@@ -556,11 +556,47 @@ fn the_example_is_what_the_commands_write_with_its_own_logic() {
 }
 
 #[test]
-fn webhooks_are_refused_while_no_operator_could_serve_them() {
+fn webhooks_come_with_all_that_calls_them() {
     let folder = Folder::with_mouse();
+    let webhook = |more: &[&str]| {
+        let words = ["create", "webhook", "--group", "zoo", "--version", "v1", "--kind", "Mouse"];
+        folder.run(&[&words[..], more].concat())
+    };
     let before = folder.files();
-    folder
-        .run(&["create", "webhook", "--group", "zoo", "--version", "v1", "--kind", "Mouse", "--defaulting"])
-        .failed("operators cannot serve webhooks yet");
+    webhook(&[]).failed("--programmatic-validation");
+    webhook(&["--conversion", "--spoke=v2"]).failed("has no version v2; add it first");
+    webhook(&["--defaulting", "--dry-run"]).ok();
     assert_eq!(folder.files(), before);
+
+    let run = webhook(&["--defaulting", "--make=false"]).ok();
+    assert!(run.stderr.contains("Created src/webhook/v1/mouse.rs"), "{}", run.stderr);
+    let manifests = folder.read("config/webhook/manifests.yaml");
+    assert!(manifests.contains("path: /mutate-zoo-example-com-v1-mouse"), "{manifests}");
+    assert!(folder.read("src/main.rs").contains("    webhook::v1::mouse::register(&manager)?;\n"));
+    assert!(folder.read("config/default/kustomization.yaml").contains("- ../webhook\n"));
+    assert!(folder.read("PROJECT").contains("  webhooks:\n    defaulting: true\n    webhookVersion: v1\n"));
+
+    // What the user wrote stays when more of them come.
+    folder.edit("src/webhook/v1/mouse.rs", "        // Set what is missing.", "        // Mine.");
+    webhook(&["--programmatic-validation", "--validation-path=/mice"]).ok();
+    let code = folder.read("src/webhook/v1/mouse.rs");
+    assert!(code.contains("// Mine.") && code.contains(".validator_at(\"/mice\", MouseValidator)"), "{code}");
+    assert!(folder.read("config/webhook/manifests.yaml").contains("path: /mice"));
+    webhook(&["--defaulting"]).failed("has a defaulting webhook already; use --force");
+
+    folder
+        .run(&[
+            "create",
+            "api",
+            "--group=zoo",
+            "--version=v2",
+            "--kind=Mouse",
+            "--controller=false",
+            "--resource",
+        ])
+        .ok();
+    webhook(&["--conversion", "--spoke", "v2"]).ok();
+    assert!(folder.read("src/api/v2/mouse_conversion.rs").contains("impl Spoke for Mouse"));
+    assert!(folder.read("src/api/v1/mouse.rs").contains("/// +kubebuilder:storageversion\n"));
+    assert!(folder.read("config/crd/kustomization.yaml").contains("- path: patches/webhook_in_mice.yaml\n"));
 }

@@ -168,6 +168,38 @@ fn scaffolds() -> Vec<Scaffold> {
             &[MEMCACHED, REDIS, "delete api --group cache --version v1alpha1 --kind Memcached"],
         ),
         project("loses-all", &[], &[REDIS, "delete api --group cache --version v1alpha1 --kind Redis"]),
+        always(project(
+            "webhooks",
+            &[],
+            &[
+                MEMCACHED,
+                "create webhook --group cache --version v1alpha1 --kind Memcached --defaulting --programmatic-validation",
+            ],
+        )),
+        always(project(
+            "webhook-conversion",
+            &["--multigroup"],
+            &[
+                REDIS,
+                "create api --group cache --version v1 --kind Redis --controller=false",
+                "create api --group cache --version v2 --kind Redis --controller=false",
+                "create webhook --group cache --version v1 --kind Redis --conversion --spoke v1alpha1,v2",
+                "create webhook --group cache --version v1 --kind Redis --programmatic-validation",
+            ],
+        )),
+        project(
+            "webhook-of-the-cluster",
+            &[],
+            &[
+                "create api --group zoo --version v1 --kind Type --namespaced=false",
+                "create webhook --group zoo --version v1 --kind Type --defaulting --defaulting-path=/types",
+            ],
+        ),
+        project(
+            "webhook-of-pods",
+            &[],
+            &["create webhook --group core --version v1 --kind Pod --defaulting --programmatic-validation"],
+        ),
         project("upgraded", &[], &[MEMCACHED, "upgrade"]),
         always(project("taken-over", &[], &[HARBOUR])),
         project(

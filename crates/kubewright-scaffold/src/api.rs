@@ -316,7 +316,11 @@ impl Project {
         let found = self.resources().iter().map(Resource::key);
         let key =
             found.clone().find(|key| (&*key.group, &*key.version, &*key.kind) == (group, version, kind));
-        key.and_then(|key| self.take(&key)).ok_or_else(|| {
+        let taken = key.and_then(|key| self.take(&key));
+        if let Some(gone) = &taken {
+            self.remove_spoke(gone);
+        }
+        taken.ok_or_else(|| {
             let others: Vec<String> =
                 self.resources().iter().map(|resource| resource.key().to_string()).collect();
             ScaffoldError::Refused(if others.is_empty() {
@@ -415,7 +419,7 @@ impl Project {
 }
 
 /// The module and the domain of a group of Kubernetes itself.
-fn core_group(group: &str) -> Option<(&'static str, &'static str)> {
+pub(crate) fn core_group(group: &str) -> Option<(&'static str, &'static str)> {
     let (_, module) = CORE_GROUPS.iter().find(|(name, _)| *name == group)?;
     let domain = match *module {
         "rbac" => "authorization.k8s.io",

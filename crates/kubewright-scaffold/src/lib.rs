@@ -28,6 +28,7 @@
 //! | [`names`] | what a domain, a group, a version, a kind and a package may be called |
 //! | [`api`] | the changes of the model: one more kind, one less |
 //! | [`types`] | Rust types from a definition that is there already |
+//! | [`webhook`] | the same for webhooks |
 //! | [`mod@render`] | every file of a project, from its model and the templates |
 //! | [`tree`] | the files as they are, on disk or in memory |
 //! | [`record`] | what was scaffolded last, kept in the project, so that a merge knows what the user changed |
@@ -50,6 +51,7 @@ pub mod render;
 mod take_over;
 pub mod tree;
 pub mod types;
+pub mod webhook;
 
 pub use self::{
     change::Change,

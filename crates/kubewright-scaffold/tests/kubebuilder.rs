@@ -8,14 +8,14 @@ use std::{
 };
 
 use kubewright_kustomize::{Builder, Memory};
-use kubewright_scaffold::{Project, api::NewApi, render};
+use kubewright_scaffold::{Project, api::NewApi, project::DeployImage, render, webhook::NewWebhook};
 use serde_json::Value;
 
-/// Kubebuilder's getting-started project: kubebuilder itself wrote it, and kustomize built it.
-fn golden() -> Option<PathBuf> {
+/// A project of Kubebuilder's: kubebuilder itself wrote it, and kustomize built it.
+fn golden(path: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/goldens");
     let folder = env::var_os("KUBEWRIGHT_GOLDENS").map_or_else(beside, PathBuf::from);
-    let project = folder.join("kubebuilder/docs/book/src/getting-started/testdata/project");
+    let project = folder.join("kubebuilder").join(path);
     if !project.is_dir() {
         // Past the capture of the test harness: a skipped test must say so.
         let place = project.display();
@@ -70,19 +70,43 @@ fn differences(path: &str, ours: &Value, theirs: &Value, found: &mut BTreeSet<St
     }
 }
 
-#[test]
-fn a_project_is_deployed_as_kubebuilders_but_for_the_listed_improvements() {
-    let Some(golden) = golden() else { return };
-    let mut project = Project::new("example.com", "project").expect("valid names");
-    project.add_api(&NewApi::new("cache", "v1alpha1", "Memcached")).expect("a new kind");
-    let mut files: Memory = render(&project, &|_| None).into_iter().collect();
+/// The same for Kubebuilder's project with webhooks.
+const WEBHOOK_IMPROVEMENTS: &[(&str, &str)] = &[
+    ("Deployment project-v4-with-plugins-controller-manager", "/spec/template/spec/containers/0/args"),
+    (
+        "Deployment project-v4-with-plugins-controller-manager",
+        "/spec/template/spec/terminationGracePeriodSeconds",
+    ),
+    ("Role project-v4-with-plugins-leader-election-role", "/rules"),
+];
+
+/// What the rendered files and these generated ones are deployed as, and what Kubebuilder deploys.
+fn compare(
+    project: &Project,
+    golden: &Path,
+    generated: &[&str],
+    improvements: &[(&str, &str)],
+    not_ours: &[&str],
+) -> BTreeMap<String, Value> {
+    let mut files: Memory = render(project, &|_| None).into_iter().collect();
     // What is generated from the code is not scaffolded.
-    for generated in ["config/crd/bases/cache.example.com_memcacheds.yaml", "config/rbac/role.yaml"] {
-        files.insert(generated, fs::read(golden.join(generated)).expect("it is there"));
+    for generated in generated {
+        files.insert(*generated, fs::read(golden.join(generated)).expect("it is there"));
     }
-    let ours = by_name(Builder::new(files).build("config/default").expect("a kustomization").objects);
+    let mut ours = by_name(Builder::new(files).build("config/default").expect("a kustomization").objects);
     let install = fs::read_to_string(golden.join("dist/install.yaml")).expect("it is there");
-    let theirs = by_name(serde_saphyr::from_multiple(&install).expect("YAML"));
+    let mut theirs = by_name(serde_saphyr::from_multiple(&install).expect("YAML"));
+    for name in not_ours {
+        assert!(theirs.remove(*name).is_some(), "{name} is not theirs");
+    }
+    if project.namespaced() {
+        // Those for people are for one namespace in Kubebuilder's projects of one namespace, whose users may be in others.
+        let for_people = |name: &str| {
+            ["-admin-role", "-editor-role", "-viewer-role"].iter().any(|end| name.ends_with(end))
+        };
+        ours.retain(|name, _| !for_people(name));
+        theirs.retain(|name, _| !for_people(name));
+    }
 
     assert_eq!(ours.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>());
     let (mut unexpected, mut seen) = (Vec::new(), 0);
@@ -90,7 +114,7 @@ fn a_project_is_deployed_as_kubebuilders_but_for_the_listed_improvements() {
         let mut found = BTreeSet::new();
         differences("", object, &theirs[name], &mut found);
         for path in found {
-            if IMPROVEMENTS.contains(&(name, &path)) {
+            if improvements.contains(&(name, &path)) {
                 seen += 1;
             } else {
                 unexpected.push(format!("{name} at {path}"));
@@ -98,5 +122,53 @@ fn a_project_is_deployed_as_kubebuilders_but_for_the_listed_improvements() {
         }
     }
     assert_eq!(unexpected, Vec::<String>::new());
-    assert_eq!(seen, IMPROVEMENTS.len(), "an improvement in the list is none");
+    assert_eq!(seen, improvements.len(), "an improvement in the list is none");
+    ours
+}
+
+#[test]
+fn a_project_is_deployed_as_kubebuilders_but_for_the_listed_improvements() {
+    let Some(golden) = golden("docs/book/src/getting-started/testdata/project") else { return };
+    let mut project = Project::new("example.com", "project").expect("valid names");
+    project.add_api(&NewApi::new("cache", "v1alpha1", "Memcached")).expect("a new kind");
+    let generated = ["config/crd/bases/cache.example.com_memcacheds.yaml", "config/rbac/role.yaml"];
+    compare(&project, &golden, &generated, IMPROVEMENTS, &[]);
+}
+
+/// Validation of one kind and conversion of another, behind a certificate of cert-manager.
+#[test]
+fn webhooks_are_deployed_as_kubebuilders_but_for_the_listed_improvements() {
+    let Some(golden) = golden("testdata/project-v4-with-plugins") else { return };
+    let mut project = Project::new("testproject.org", "project-v4-with-plugins").expect("valid names");
+    project.set_namespaced(true);
+    let group = "example.com";
+    let image = |image: &str| DeployImage { image: image.to_owned(), ..DeployImage::default() };
+    for api in [
+        // Kubebuilder puts the environment of the last image first.
+        NewApi::new(group, "v1alpha1", "Busybox").deploy_image(image("busybox:1.36.1")),
+        NewApi::new(group, "v1alpha1", "Memcached").deploy_image(image("memcached:1.6.26-alpine3.19")),
+        NewApi::new(group, "v1", "Wordpress"),
+        NewApi::new(group, "v2", "Wordpress").controller(false),
+    ] {
+        project.add_api(&api).expect("a new kind");
+    }
+    let memcached = NewWebhook::new(group, "v1alpha1", "Memcached").validation(true);
+    project.add_webhook(&memcached).expect("a webhook");
+    let wordpress = NewWebhook::new(group, "v1", "Wordpress").conversion(["v2"]);
+    project.add_webhook(&wordpress).expect("a hub");
+    let generated = [
+        "config/crd/bases/example.com.testproject.org_busyboxes.yaml",
+        "config/crd/bases/example.com.testproject.org_memcacheds.yaml",
+        "config/crd/bases/example.com.testproject.org_wordpresses.yaml",
+        "config/rbac/role.yaml",
+        "config/webhook/manifests.yaml",
+    ];
+    // A certificate that nobody uses, for a name that nobody has.
+    let unused = ["Certificate project-v4-with-plugins-metrics-certs"];
+    let ours = compare(&project, &golden, &generated, WEBHOOK_IMPROVEMENTS, &unused);
+    let certificate = &ours["Certificate project-v4-with-plugins-serving-cert"];
+    assert_eq!(
+        certificate["spec"]["dnsNames"][0],
+        "project-v4-with-plugins-webhook-service.project-v4-with-plugins-system.svc"
+    );
 }

@@ -27,10 +27,21 @@ pub(super) fn apply(change: Change<'_>, folder: &Path, options: &WriteOptions) -
     }
     let _whole = Uninterrupted::begin();
     write(&plan, options.quiet)?;
-    // There is none without controllers, and none is left of the last one.
-    let has_controllers = read(folder)?.resources().iter().any(Resource::has_controller);
-    if has_controllers || folder.join("config/rbac/role.yaml").exists() {
-        roles(folder, options.quiet)?;
+    // There are none without controllers or webhooks, and none are left of the last ones.
+    let project = read(folder)?;
+    let asks =
+        |resource: &Resource| resource.webhooks().is_some_and(|hooks| hooks.defaulting || hooks.validation);
+    let generators = [
+        ("rbac", project.resources().iter().any(Resource::has_controller), "config/rbac/role.yaml"),
+        ("webhook", project.resources().iter().any(asks), "config/webhook/manifests.yaml"),
+    ];
+    let words: Vec<&str> = generators
+        .iter()
+        .filter(|(_, is_needed, file)| *is_needed || folder.join(file).exists())
+        .map(|(generator, ..)| *generator)
+        .collect();
+    if !words.is_empty() {
+        generate(folder, &words, options.quiet)?;
     }
     Ok(true)
 }
@@ -66,10 +77,10 @@ fn refuse_conflicts(plan: &Plan) -> Result<(), Error> {
     }
 }
 
-/// Writes the role from the markers. It takes no build, and the tests of the project read it.
-fn roles(folder: &Path, quiet: bool) -> Result<(), Error> {
+/// Writes the role and the webhook configurations from the markers. It takes no build, and the tests of the project read them.
+fn generate(folder: &Path, generators: &[&str], quiet: bool) -> Result<(), Error> {
     generate::run(&GenerateOptions {
-        words: vec!["rbac".to_owned(), generate::as_word(folder)],
+        words: generators.iter().map(|word| (*word).to_owned()).chain([generate::as_word(folder)]).collect(),
         check: false,
         output: None,
         compat: None,

@@ -1,9 +1,10 @@
-//! `kubewright create api`: one more kind.
+//! `kubewright create`: one more kind, or webhooks for one.
 
 use kubewright_scaffold::{
     Change, TakeOver,
     api::{External, NewApi},
     project::DeployImage,
+    webhook::NewWebhook,
 };
 
 use super::{
@@ -18,7 +19,7 @@ use crate::{error::Error, terminal};
 pub(crate) fn create(command: CreateCommand, verbose: u8) -> Result<(), Error> {
     match command {
         CreateCommand::Api(options) => api(*options, verbose),
-        CreateCommand::Webhook(options) => webhook(&options),
+        CreateCommand::Webhook(options) => webhook(*options),
     }
 }
 
@@ -127,13 +128,50 @@ fn from_definition(options: CreateApiOptions, source: &str, verbose: u8) -> Resu
     Ok(())
 }
 
-fn webhook(options: &CreateWebhookOptions) -> Result<(), Error> {
-    let asked = options.defaulting || options.programmatic_validation || options.conversion;
-    Err(Error::Arguments(if asked {
-        "operators cannot serve webhooks yet: the runtime has no webhook server. Nothing was written. Defaults and checks can be \
-         said in the type, by markers and CEL rules: `kubewright generate --markers`"
-            .to_owned()
-    } else {
-        "name the webhooks: --defaulting, --programmatic-validation, --conversion".to_owned()
-    }))
+fn webhook(options: CreateWebhookOptions) -> Result<(), Error> {
+    for flag in options.others.without_effect() {
+        terminal::warning(format_args!("{flag} has no meaning here; it is passed over"));
+    }
+    let before = read(&options.project)?;
+    let prompt = Prompt::new(options.yes);
+    let missing = |flag: &str| {
+        format!(
+            "{flag} is missing: `kubewright create webhook --group cache --version v1alpha1 --kind Memcached --defaulting`"
+        )
+    };
+    let group = prompt.text(options.of.group, "Group", None, &missing("--group"))?;
+    let version = prompt.text(options.of.version, "Version", None, &missing("--version"))?;
+    let kind = prompt.text(options.of.kind, "Kind", None, &missing("--kind"))?;
+    let mut new = NewWebhook::new(group, version, kind)
+        .defaulting(options.defaulting)
+        .validation(options.programmatic_validation)
+        .force(options.write.force);
+    if let Some(plural) = options.plural {
+        new = new.plural(plural);
+    }
+    if let Some(path) = options.defaulting_path {
+        new = new.defaulting_path(path);
+    }
+    if let Some(path) = options.validation_path {
+        new = new.validation_path(path);
+    }
+    if options.conversion {
+        new = new.conversion(options.spoke);
+    }
+    let mut after = before.clone();
+    let key = after.add_webhook(&new)?;
+    if options.conversion && after.has_own_types(&key) && !options.write.quiet {
+        terminal::warning(format_args!(
+            "the type of {key} is your own: mark it with `+kubebuilder:storageversion`, unless another version is stored"
+        ));
+    }
+    if apply(Change::between(before, after), &options.project, &options.write)? && !options.write.quiet {
+        terminal::note(format_args!("the webhooks of {key} are there"));
+        terminal::next(&[
+            ("kubewright generate".to_owned(), "write their configuration, after each change of a marker"),
+            ("kubewright dev".to_owned(), "run the operator on a cluster of its own, which calls them"),
+            ("cargo test".to_owned(), "run its tests"),
+        ]);
+    }
+    Ok(())
 }

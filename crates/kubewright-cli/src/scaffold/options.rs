@@ -145,9 +145,13 @@ pub(crate) enum CreateCommand {
     #[command(after_help = CREATE_API_EXAMPLES)]
     Api(Box<CreateApiOptions>),
 
-    /// Add webhooks to a kind of the project.
+    /// Add webhooks to a kind of the project, or to one of Kubernetes.
+    ///
+    /// Writes the webhooks, a test in which the API server calls them, and the configuration by which it finds and trusts them. More of
+    /// them are added by further calls. What you changed is kept; where that is not possible, nothing is written and you are told
+    /// what to change.
     #[command(after_help = CREATE_WEBHOOK_EXAMPLES)]
-    Webhook(CreateWebhookOptions),
+    Webhook(Box<CreateWebhookOptions>),
 }
 
 /// Which kind.
@@ -251,6 +255,10 @@ pub(crate) struct CreateWebhookOptions {
     #[command(flatten)]
     pub(crate) of: KindChoice,
 
+    /// The plural of a kind of Kubernetes, where it is not the usual one.
+    #[arg(long, value_name = "PLURAL")]
+    pub(crate) plural: Option<String>,
+
     /// A webhook that fills in what the user left out.
     #[arg(long)]
     pub(crate) defaulting: bool,
@@ -266,6 +274,28 @@ pub(crate) struct CreateWebhookOptions {
     /// The other versions, separated by commas.
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',', requires = "conversion")]
     pub(crate) spoke: Vec<String>,
+
+    /// Where the defaulting webhook answers, if not at the usual path.
+    #[arg(long, value_name = "PATH", requires = "defaulting")]
+    pub(crate) defaulting_path: Option<String>,
+
+    /// Where the validating webhook answers, if not at the usual path.
+    #[arg(long, value_name = "PATH", requires = "programmatic_validation")]
+    pub(crate) validation_path: Option<String>,
+
+    /// The folder of the project.
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    pub(crate) project: PathBuf,
+
+    /// Ask nothing.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+
+    #[command(flatten)]
+    pub(crate) write: WriteOptions,
+
+    #[command(flatten)]
+    pub(crate) others: OtherOptions,
 }
 
 #[derive(Debug, Args)]
@@ -379,7 +409,8 @@ Examples:
 const CREATE_WEBHOOK_EXAMPLES: &str = "\
 Examples:
   kubewright create webhook --group cache --version v1alpha1 --kind Memcached --defaulting --programmatic-validation
-  kubewright create webhook --group cache --version v1 --kind Memcached --conversion --spoke v1alpha1";
+  kubewright create webhook --group cache --version v1 --kind Memcached --conversion --spoke v1alpha1
+  kubewright create webhook --group core --version v1 --kind Pod --programmatic-validation";
 
 pub(crate) const EDIT_EXAMPLES: &str = "\
 Examples:

@@ -73,12 +73,18 @@ pub struct Webhooks {
     /// Fills in what the user left out.
     #[serde(default, skip_serializing_if = "is_false")]
     pub defaulting: bool,
+    /// Where it does, if that is not the usual path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub defaulting_path: Option<String>,
     /// The versions that are converted to and from this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spoke: Vec<String>,
     /// Refuses what must not be.
     #[serde(default, skip_serializing_if = "is_false")]
     pub validation: bool,
+    /// Where it does, if that is not the usual path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation_path: Option<String>,
     /// The API version of the configurations: `v1`.
     pub webhook_version: String,
     #[serde(flatten)]
@@ -184,6 +190,15 @@ impl Resource {
     #[must_use]
     pub fn webhooks(&self) -> Option<&Webhooks> {
         self.webhooks.as_ref()
+    }
+}
+
+// === impl Webhooks ===
+
+impl Webhooks {
+    /// Whether there are any.
+    pub(crate) fn is_some(&self) -> bool {
+        self.conversion || self.defaulting || self.validation
     }
 }
 

@@ -148,7 +148,38 @@ fn sources(out: &mut Out<'_>, project: &Project, view: &View) {
             out.put(format!("src/{}/{}.rs", folder(api), api.module), "src/types.rs.j2", api);
         }
     }
+    for api in &view.apis {
+        if api.hub.is_some() {
+            let path = format!("src/{}/{}_conversion.rs", folder(api), api.module_plain);
+            out.put(path, "src/conversion.rs.j2", api);
+        }
+    }
     controllers(out, project, view);
+    webhooks(out, view);
+}
+
+/// The modules of the webhooks, which are those of the types below another root.
+fn webhooks(out: &mut Out<'_>, view: &View) {
+    let hooks: Vec<(&Kind, &[String])> = view
+        .webhooks
+        .iter()
+        .filter_map(|kind| Some((kind, kind.webhook.as_ref()?.modules.as_slice())))
+        .collect();
+    // Each folder with what is in it, by version or by group and version.
+    let depth = if view.multigroup { 3 } else { 2 };
+    for depth in 1..=depth {
+        let folders = groups(hooks.iter().map(|(kind, modules)| (modules[..depth].join("/"), *kind)));
+        for (folder, kinds) in folders {
+            let below = |kind: &&Kind| kind.webhook.as_ref().map(|webhook| webhook.modules[depth].clone());
+            let modules = distinct(kinds.iter().filter_map(below));
+            let context =
+                json!({"depth": depth, "of_groups": view.multigroup, "first": kinds[0], "modules": modules});
+            out.put(format!("src/{folder}/mod.rs"), "src/webhooks.rs.j2", context);
+        }
+    }
+    for (kind, modules) in hooks {
+        out.put(format!("src/{}.rs", modules.join("/")), "src/webhook.rs.j2", kind);
+    }
 }
 
 fn controllers(out: &mut Out<'_>, project: &Project, view: &View) {
@@ -209,6 +240,11 @@ fn tests(out: &mut Out<'_>, view: &View) {
         ];
         out.put(format!("tests/{}.rs", kind.file), template, with(kind, &more));
     }
+    for kind in view.webhooks.iter().filter(|kind| kind.is_defined && kind.own_types.is_none()) {
+        let Some(webhook) = &kind.webhook else { continue };
+        let more = [("name", Value::from(&*view.name)), ("crate_name", Value::from(&*view.crate_name))];
+        out.put(format!("tests/{}.rs", webhook.file), "tests/webhook.rs.j2", with(kind, &more));
+    }
 }
 
 fn configuration(out: &mut Out<'_>, project: &Project, view: &View) {
@@ -231,6 +267,7 @@ fn configuration(out: &mut Out<'_>, project: &Project, view: &View) {
     ] {
         out.put(path, &format!("{path}.j2"), view);
     }
+    webhook_configuration(out, view);
     let has_role = !view.controllers.is_empty();
     if has_role {
         out.put("config/rbac/role_binding.yaml", "config/rbac/role_binding.yaml.j2", view);
@@ -241,11 +278,30 @@ fn configuration(out: &mut Out<'_>, project: &Project, view: &View) {
         return;
     }
     let definitions = distinct(view.apis.iter().map(|api| format!("{}_{}.yaml", api.group, api.plural)));
+    let hubs: Vec<&Kind> = view.apis.iter().filter(|api| api.is_hub).collect();
+    let patch = |hub: &&Kind| match view.multigroup {
+        true => format!(
+            "webhook_in_{}_{}.yaml",
+            hub.file.trim_end_matches(&format!("_{}", hub.lower)),
+            hub.plural
+        ),
+        false => format!("webhook_in_{}.yaml", hub.plural),
+    };
     out.put(
         "config/crd/kustomization.yaml",
         "config/crd/kustomization.yaml.j2",
-        json!({"files": definitions}),
+        json!({"files": definitions, "patches": hubs.iter().map(patch).collect::<Vec<_>>()}),
     );
+    for hub in &hubs {
+        out.put(
+            format!("config/crd/patches/{}", patch(hub)),
+            "config/crd/patches/webhook_in_kind.yaml.j2",
+            hub,
+        );
+    }
+    if !hubs.is_empty() {
+        out.put("config/crd/kustomizeconfig.yaml", "config/crd/kustomizeconfig.yaml.j2", view);
+    }
     let mut samples = Vec::new();
     for api in &view.apis {
         user_roles(out, project, api);
@@ -260,6 +316,25 @@ fn configuration(out: &mut Out<'_>, project: &Project, view: &View) {
         "config/samples/kustomization.yaml.j2",
         json!({"files": samples}),
     );
+}
+
+/// What the API server needs to find the webhooks and to trust them.
+fn webhook_configuration(out: &mut Out<'_>, view: &View) {
+    if view.webhooks.is_empty() {
+        return;
+    }
+    for path in [
+        "config/certmanager/certificate-webhook.yaml",
+        "config/certmanager/issuer.yaml",
+        "config/certmanager/kustomization.yaml",
+        "config/certmanager/kustomizeconfig.yaml",
+        "config/default/manager_webhook_patch.yaml",
+        "config/network-policy/allow-webhook-traffic.yaml",
+        "config/webhook/kustomization.yaml",
+        "config/webhook/service.yaml",
+    ] {
+        out.put(path, &format!("{path}.j2"), view);
+    }
 }
 
 fn user_roles(out: &mut Out<'_>, project: &Project, api: &Kind) {

@@ -7,7 +7,8 @@ use crate::{
     api::{External, NewApi},
     framework::Framework,
     license::License,
-    project::DeployImage,
+    project::{DeployImage, Resource},
+    webhook::NewWebhook,
 };
 
 /// Projects of all forms, by name.
@@ -32,7 +33,11 @@ fn projects() -> Vec<(String, Project)> {
             for api in &apis {
                 project.add_api(api).unwrap_or_else(|error| panic!("{form}, {name}: {error}"));
             }
-            projects.push((format!("{form}, {name}"), project));
+            projects.push((format!("{form}, {name}"), project.clone()));
+            for webhook in webhooks(&project) {
+                project.add_webhook(&webhook).unwrap_or_else(|error| panic!("{form}, {name}: {error}"));
+            }
+            projects.push((format!("{form}, {name}, webhooks"), project));
         }
     }
     projects
@@ -83,6 +88,29 @@ fn apis(multigroup: bool) -> Vec<(&'static str, Vec<NewApi>)> {
     apis
 }
 
+/// Webhooks of all forms for the kinds of a project.
+fn webhooks(project: &Project) -> Vec<NewWebhook> {
+    let mut webhooks = Vec::new();
+    for (index, resource) in project.resources().iter().enumerate() {
+        let new = || NewWebhook::new(resource.group(), resource.version(), resource.kind());
+        webhooks.push(new().defaulting(index % 2 == 0).validation(true));
+        let others = project.resources().iter().filter(|other| {
+            other.kind() == resource.kind()
+                && other.group() == resource.group()
+                && other.version() != resource.version()
+        });
+        let others: Vec<&str> = others.map(Resource::version).collect();
+        if index == 0 && !others.is_empty() {
+            webhooks.push(new().conversion(others));
+        }
+    }
+    webhooks.push(NewWebhook::new("core", "v1", "Pod").validation(true).validation_path("/pods"));
+    if !project.multigroup() && project.resources().iter().any(|resource| !resource.is_core()) {
+        webhooks.pop();
+    }
+    webhooks
+}
+
 #[test]
 fn every_file_can_be_read() {
     for (form, project) in projects() {
@@ -118,7 +146,7 @@ fn every_kustomization_names_files_that_are_there_or_are_generated() {
                     Some(sibling) => Path::new("config").join(sibling).join("kustomization.yaml"),
                     None => folder.join(name),
                 };
-                let generated = name.starts_with("bases/") || name == "role.yaml";
+                let generated = name.starts_with("bases/") || ["role.yaml", "manifests.yaml"].contains(&name);
                 assert!(generated || files.contains_key(&named), "{form}: {} names {name}", path.display());
             }
         }

@@ -21,6 +21,12 @@ pub(super) struct View {
     definitions: Vec<Kind>,
     /// Those with a controller.
     pub(super) controllers: Vec<Kind>,
+    /// Those with webhooks.
+    pub(super) webhooks: Vec<Kind>,
+    /// Which forms of webhooks there are.
+    hooks: Hooks,
+    /// The modules of the crate that its program refers to.
+    roots: Option<String>,
     /// The images that controllers run.
     images: Vec<Image>,
     /// Crates with types of others, and their versions.
@@ -48,7 +54,7 @@ pub(super) struct Kind {
     /// The module of its type and of its controller.
     pub(super) module: String,
     /// The same within another name.
-    module_plain: String,
+    pub(super) module_plain: String,
     /// The name of a variable for one object.
     variable: String,
     /// The name of a variable for a client of its objects.
@@ -68,7 +74,6 @@ pub(super) struct Kind {
     /// The name of a port has 15 characters at most.
     port_name: String,
     pub(super) image: Option<Image>,
-    #[serde(skip)]
     pub(super) is_defined: bool,
     /// Whether the type comes from elsewhere than the templates.
     #[serde(skip)]
@@ -81,6 +86,50 @@ pub(super) struct Kind {
     pub(super) reports: bool,
     /// The file with its sample.
     pub(super) sample: String,
+    pub(super) webhook: Option<Webhook>,
+    /// Whether other versions are converted through this one.
+    pub(super) is_hub: bool,
+    /// The version through which this one is converted.
+    pub(super) hub: Option<Version>,
+}
+
+/// Which forms of webhooks a project has.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(super) struct Hooks {
+    pub(super) any: bool,
+    pub(super) mutating: bool,
+    pub(super) validating: bool,
+    pub(super) conversion: bool,
+}
+
+/// The webhooks of a kind.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Webhook {
+    /// The modules from the crate's root.
+    pub(super) path: String,
+    #[serde(skip)]
+    pub(super) modules: Vec<String>,
+    pub(super) mutating: Option<Endpoint>,
+    pub(super) validating: Option<Endpoint>,
+    /// The versions that are converted.
+    pub(super) spokes: Vec<Version>,
+    /// What its tests are called.
+    pub(super) file: String,
+}
+
+/// Where a webhook answers.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Endpoint {
+    path: String,
+    /// Whether that is not the usual path.
+    said: bool,
+}
+
+/// Another version of a kind.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Version {
+    pub(super) version: String,
+    pub(super) api_path: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -109,13 +158,33 @@ impl View {
                     && resource.version() == kind.version
             })
         };
+        let webhooks: Vec<Kind> = kinds.iter().filter(|kind| kind.webhook.is_some()).cloned().collect();
+        let hooks =
+            |has: fn(&Webhook) -> bool| webhooks.iter().filter_map(|kind| kind.webhook.as_ref()).any(has);
+        let hooks = Hooks {
+            any: !webhooks.is_empty(),
+            mutating: hooks(|webhook| webhook.mutating.is_some()),
+            validating: hooks(|webhook| webhook.validating.is_some()),
+            conversion: hooks(|webhook| !webhook.spokes.is_empty()),
+        };
         let controllers: Vec<Kind> = project
             .resources()
             .iter()
             .zip(&kinds)
             .flat_map(|(resource, kind)| kind.controllers(resource))
             .collect();
-        let definitions = apis.iter().filter(|api| !has_controller(api)).cloned().collect();
+        let definitions: Vec<Kind> = apis.iter().filter(|api| !has_controller(api)).cloned().collect();
+        let roots = [
+            ("api", definitions.is_empty()),
+            ("controller", controllers.is_empty()),
+            ("webhook", webhooks.is_empty()),
+        ];
+        let roots: Vec<&str> = roots.iter().filter(|(_, unused)| !unused).map(|(root, _)| *root).collect();
+        let roots = match roots.as_slice() {
+            [] => None,
+            [one] => Some((*one).to_owned()),
+            several => Some(format!("{{{}}}", several.join(", "))),
+        };
         let images = controllers.iter().filter_map(|kind| kind.image.clone()).collect();
         let modules = project.resources().iter().filter_map(|resource| resource.module.as_deref());
         let mut modules: Vec<(String, String)> = modules
@@ -133,6 +202,9 @@ impl View {
             apis,
             definitions,
             controllers,
+            webhooks,
+            hooks,
+            roots,
             images,
             modules,
         }
@@ -159,7 +231,40 @@ impl Kind {
         let variable = if names::is_keyword(&plain) { format!("{plain}_object") } else { plain.clone() };
         let group = resource.full_group();
         let own_types = project.own_types(&resource.key());
+        let webhook = resource.webhooks().map(|webhooks| {
+            let path = |verb: &str, said: &Option<String>| Endpoint {
+                path: said.clone().unwrap_or_else(|| {
+                    format!("/{verb}-{}-{}-{lower}", group.replace('.', "-"), resource.version())
+                }),
+                said: said.is_some(),
+            };
+            let mut modules = api_modules.clone();
+            modules[0] = "webhook".to_owned();
+            modules.push(module.clone());
+            let prefix = if project.multigroup() { format!("{group_module}_") } else { String::new() };
+            Webhook {
+                path: modules.join("::"),
+                modules,
+                mutating: webhooks.defaulting.then(|| path("mutate", &webhooks.defaulting_path)),
+                validating: webhooks.validation.then(|| path("validate", &webhooks.validation_path)),
+                spokes: webhooks
+                    .spoke
+                    .iter()
+                    .map(|version| Version::of(project, resource, version))
+                    .collect(),
+                file: format!("{prefix}{lower}_{}_webhook", resource.version()),
+            }
+        });
+        let hub = project.resources().iter().find(|other| {
+            let spokes = other.webhooks().map(|webhooks| webhooks.spoke.as_slice()).unwrap_or_default();
+            other.kind() == resource.kind()
+                && other.group() == resource.group()
+                && spokes.iter().any(|version| version == resource.version())
+        });
         Self {
+            is_hub: webhook.as_ref().is_some_and(|webhook| !webhook.spokes.is_empty()),
+            hub: hub.map(|hub| Version::of(project, hub, hub.version())),
+            webhook,
             file: if project.multigroup() { format!("{group_module}_{lower}") } else { lower.clone() },
             objects: format!("{plain}_objects"),
             article: if lower.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" },
@@ -227,6 +332,15 @@ impl Kind {
 fn type_module(resource: &Resource) -> String {
     let path = resource.path.clone().unwrap_or_default();
     if resource.is_core() { format!("kubewright::{path}") } else { path }
+}
+
+// === impl Version ===
+
+impl Version {
+    fn of(project: &Project, resource: &Resource, version: &str) -> Self {
+        let api_path = project.api_module(resource.group(), version).join("::");
+        Self { version: version.to_owned(), api_path }
+    }
 }
 
 // === impl Image ===
