@@ -142,6 +142,29 @@ async fn a_standby_is_warm_and_takes_over_when_the_leader_has_ended() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_election_may_be_held_in_another_cluster_and_labels_its_lease() {
+    let (work, home) = (server(), server());
+    let mut options = Options::default();
+    options.leader_election.enabled = true;
+    options.leader_election.lease_labels = [("team".to_owned(), "shop".to_owned())].into();
+    let manager = Manager::builder(options)
+        .client(Client::new(work.service(), "default"))
+        .election_client(Client::new(home.service(), "kube-system"))
+        .random(Random::seeded(1))
+        .build()
+        .expect("a manager");
+    let (stop, ended) = run(&manager);
+    manager.leadership().elected().await;
+    let leases: Api<Lease> = Api::namespaced(Client::new(home.service(), "default"), "kube-system");
+    let lease = leases.get(LEASE).await.expect("a lease, in the namespace of its connection");
+    assert_eq!(lease.labels().get("team").map(String::as_str), Some("shop"));
+    let elsewhere: Api<Lease> = Api::all(Client::new(work.service(), "default"));
+    assert!(elsewhere.list(&ListParams::default()).await.expect("listed").items.is_empty());
+    stop.cancel();
+    ended.await.expect("no panic").expect("an orderly end");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_lease_is_given_up_after_the_leader_work_has_ended() {
     let server = server();
     let manager = candidate("one", Client::new(server.service(), "default"));

@@ -52,7 +52,8 @@ impl Elector {
     ) -> Self {
         // A request that hangs leaves time for another one before the deadline.
         let patience = (settings.renew_deadline / 2).max(Duration::from_secs(1));
-        let lock = LeaseLock::new(client.clone().with_timeout(patience), clock, &settings);
+        let lock = LeaseLock::new(client.clone().with_timeout(patience), clock, &settings)
+            .with_labels(settings.labels.clone());
         Self {
             settings,
             lock,

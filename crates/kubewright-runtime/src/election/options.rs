@@ -1,4 +1,4 @@
-use std::{str::FromStr, time::Duration};
+use std::{collections::BTreeMap, str::FromStr, time::Duration};
 
 use clap::{ArgAction, Args};
 
@@ -65,6 +65,10 @@ pub struct LeaderElectionOptions {
         value_parser = duration
     )]
     pub retry_period: Duration,
+
+    /// Labels that every write of the lease sets, besides those that others gave it. None by default; set in code.
+    #[arg(skip)]
+    pub lease_labels: BTreeMap<String, String>,
 }
 
 /// Options that were checked, with their defaults filled in.
@@ -76,6 +80,7 @@ pub(crate) struct Settings {
     pub(crate) lease_duration: Duration,
     pub(crate) renew_deadline: Duration,
     pub(crate) retry_period: Duration,
+    pub(crate) labels: BTreeMap<String, String>,
 }
 
 /// client-go's: candidates wait up to 2.2 times the retry period, and a renewal needs more time than 1.2 of them.
@@ -118,6 +123,7 @@ impl LeaderElectionOptions {
             lease_duration,
             renew_deadline,
             retry_period,
+            labels: self.lease_labels.clone(),
         })
     }
 
@@ -137,6 +143,7 @@ impl Default for LeaderElectionOptions {
             lease_duration: Duration::from_secs(15),
             renew_deadline: Duration::from_secs(10),
             retry_period: Duration::from_secs(2),
+            lease_labels: BTreeMap::new(),
         }
     }
 }

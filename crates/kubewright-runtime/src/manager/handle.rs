@@ -66,6 +66,7 @@ pub struct Manager {
 pub struct ManagerBuilder {
     options: Options,
     kube: Option<kube::Client>,
+    election: Option<kube::Client>,
     clock: Clock,
     random: Random,
     metrics: Metrics,
@@ -138,6 +139,7 @@ impl Manager {
         ManagerBuilder {
             options,
             kube: None,
+            election: None,
             clock: Clock::system(),
             random: Random::from_entropy(),
             metrics: Metrics::new(),
@@ -466,6 +468,14 @@ impl ManagerBuilder {
         self
     }
 
+    /// Elects the leader through this connection instead of the one for everything else: in the cluster that the replicas
+    /// run in while they work on another one, or past limits that requests have there. The lease is by default in the
+    /// namespace of this connection.
+    pub fn election_client(mut self, client: kube::Client) -> Self {
+        self.election = Some(client);
+        self
+    }
+
     /// Connects to this cluster.
     ///
     /// # Errors
@@ -500,7 +510,7 @@ impl ManagerBuilder {
     ///
     /// If there is no connection, or a socket cannot be opened.
     pub fn build(self) -> Result<Manager> {
-        let Self { options, kube, clock, random, metrics, controllers } = self;
+        let Self { options, kube, election, clock, random, metrics, controllers } = self;
         let Some(kube) = kube else {
             return Err(Error::setup("the manager has no connection: give it a client or a config"));
         };
@@ -517,7 +527,9 @@ impl ManagerBuilder {
             .random(random.fork())
             .metrics(metrics.clone())
             .namespaces(options.namespaces.iter().filter(|namespace| !namespace.is_empty()).cloned());
-        let namespace = kube.default_namespace().to_owned();
+        let electing = election.unwrap_or_else(|| kube.clone());
+        let namespace = electing.default_namespace().to_owned();
+        let electing = Client::new(electing, options.name.as_str());
         let cache = Cache::new(kube.clone(), cache_options);
         let hot_loops = HotLoops::default();
         let client = Client::new(kube, options.name.as_str())
@@ -533,7 +545,7 @@ impl ManagerBuilder {
                 let settings = options.leader_election.settings(&options.name, &namespace, identity)?;
                 let recorder = events.recorder(ELECTION_REPORTER, &options.instance);
                 let measures = metrics.leader_election(&settings.name);
-                Some(Elector::new(settings, &client, clock.clone(), random.fork(), recorder, measures))
+                Some(Elector::new(settings, &electing, clock.clone(), random.fork(), recorder, measures))
             }
             false => None,
         };
@@ -549,7 +561,7 @@ impl ManagerBuilder {
                 let grace = controllers.drain_timeout;
                 let random = random.fork();
                 let by = options.shard_by;
-                Some(Member::new(settings, by, grace, &client, clock.clone(), random, &metrics))
+                Some(Member::new(settings, by, grace, &electing, clock.clone(), random, &metrics))
             }
             false => None,
         };
