@@ -1,7 +1,7 @@
-//! An operator that is fed from outside the cluster: accounts for the users of a directory.
+//! The operator user-identity.
 //!
-//! Read [`api`] for what a user asks for, [`directory`] for the world outside, [`controller`] for how the two come
-//! together. `main.rs` starts it.
+//! [`api`] has what its users ask for, [`directory`] the world outside, [`controller`] how the two come together. `main.rs`
+//! starts it.
 
 kubewright::extern_crates!();
 

@@ -1,4 +1,4 @@
-//! Starts the operator. `user-identity --help` lists its flags; `user-identity crd` prints the CRDs that it serves.
+//! Starts the operator. `user-identity --help` lists its flags, `user-identity crd` prints its CRDs.
 
 use kubewright::prelude::*;
 use user_identity::{
@@ -14,7 +14,7 @@ async fn main() -> Result<()> {
     let manager = Manager::new(Options::parse()).await?;
     let directory = Directory::new();
     let users = std::env::var_os("USERS_FILE").unwrap_or_else(|| USERS.into());
-    controller::register(&manager, directory.clone())?;
+    controller::user_identity::register(&manager, directory.clone())?;
     manager.add("directory", DirectoryFile::new(users, directory))?;
     manager.start().await
 }

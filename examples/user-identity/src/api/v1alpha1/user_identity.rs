@@ -1,4 +1,4 @@
-//! The API group `identity.example.com`, version `v1alpha1`.
+//! The kind UserIdentity.
 
 use kubewright::prelude::*;
 

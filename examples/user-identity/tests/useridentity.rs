@@ -16,10 +16,12 @@ use kubewright::{
 use kubewright_testing::{Operator, TestCluster};
 use serde_json::json;
 use user_identity::{
-    api::{Role, UserIdentity, UserIdentitySpec, UserIdentityStatus},
-    controller::{self, worth_a_look},
+    api::v1alpha1::{Role, UserIdentity, UserIdentitySpec, UserIdentityStatus},
+    controller::user_identity::{IDENTITY, register, worth_a_look},
     directory::{Directory, DirectoryFile},
 };
+
+const ROLE: &str = include_str!("../config/rbac/role.yaml");
 
 /// A cluster, the operator in it, and what the tests look at.
 struct Scene {
@@ -34,12 +36,9 @@ impl Scene {
     async fn start(directory: Directory) -> Self {
         let cluster = TestCluster::start().await;
         cluster.install::<UserIdentity>().await;
-        let roles = include_str!("../config/rbac/role.yaml");
         let outside = directory.clone();
-        let operator = cluster
-            .operator("user-identity")
-            .roles(roles)
-            .run(move |manager| controller::register(manager, outside));
+        let operator =
+            cluster.operator("user-identity").roles(ROLE).run(move |manager| register(manager, outside));
         let client = cluster.client();
         Self {
             cluster,
@@ -71,7 +70,7 @@ impl Scene {
 
     async fn bound(&self) -> Vec<(String, String)> {
         let bindings = self.bindings.list(&ListParams::default()).await.expect("listed");
-        let own = bindings.into_iter().filter(|binding| binding.labels().contains_key(controller::IDENTITY));
+        let own = bindings.into_iter().filter(|binding| binding.labels().contains_key(IDENTITY));
         own.map(|binding| (binding.name_any(), binding.role_ref.name)).collect()
     }
 }
@@ -141,7 +140,7 @@ async fn nothing_is_taken_away_while_the_directory_is_not_known() {
 
     let directory = Directory::new();
     let outside = directory.clone();
-    let _next = cluster.run("next", move |manager| controller::register(manager, outside));
+    let _next = cluster.run("next", move |manager| register(manager, outside));
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert!(bindings.get("one-view").await.is_ok());
     directory.replace([]);

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    api::{UserIdentity, UserIdentityStatus},
+    api::v1alpha1::{UserIdentity, UserIdentityStatus},
     directory::Directory,
 };
 

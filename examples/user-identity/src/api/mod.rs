@@ -1,0 +1,3 @@
+//! What the users of the operator ask for, by version.
+
+pub mod v1alpha1;
