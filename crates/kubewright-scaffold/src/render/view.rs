@@ -321,6 +321,8 @@ impl Kind {
             kind.reconciler = format!("{}Reconciler", names::pascal(name));
             kind.module = module;
             kind.controller_name = Some(name.clone());
+            // What runs the image is the kind's own.
+            kind.image = None;
             kind.reports = controllers.is_empty();
             controllers.push(kind);
         }
