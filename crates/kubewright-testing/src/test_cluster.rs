@@ -124,7 +124,7 @@ impl TestCluster {
     /// A client with all rights, for the test itself: its network is flawless and its requests are not recorded.
     #[must_use]
     pub fn client(&self) -> Client {
-        self.connect("test", History::new())
+        self.connect("test", History::unkept())
     }
 
     /// The time in this cluster.
