@@ -161,6 +161,7 @@ impl Evaluator<'_> {
         let result = match (applied, &call.library) {
             (Some(result), _) => result,
             (None, Some(library)) => {
+                functions::prepare(function, &mut operands);
                 let result = library::evaluate(library, &operands, &mut self.meter);
                 functions::adapt(function, &operands, result)
             }

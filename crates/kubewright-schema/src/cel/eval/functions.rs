@@ -9,6 +9,7 @@ use kube_cel::cel::{
 
 use super::{
     Failure, Message, Outcome, access, calendar, evaluator::optional_of, meter::Meter, node::key_of,
+    unreadable,
 };
 use crate::{error::go, structural::Pattern};
 
@@ -127,6 +128,16 @@ pub(super) fn apply(function: &str, operands: &[Cel], meter: &mut Meter) -> Outc
     }
 }
 
+/// What a function of a library is given. What is built of a version is no part of it, be it compared or told.
+pub(super) fn prepare(function: &str, operands: &mut [Cel]) {
+    if let ("semver", Some(Cel::String(text))) = (function, operands.first_mut())
+        && unreadable::version(text).is_none()
+        && let Some((version, _)) = text.split_once('+')
+    {
+        *text = Arc::new(version.to_owned());
+    }
+}
+
 /// What a function of a library gives, in the words of Go where it fails.
 pub(super) fn adapt(function: &str, operands: &[Cel], result: Outcome) -> Outcome {
     let Err(Failure::Other(text)) = result else { return result };
@@ -134,24 +145,19 @@ pub(super) fn adapt(function: &str, operands: &[Cel], result: Outcome) -> Outcom
         Some(Cel::String(text)) => text.as_str(),
         _ => "",
     };
-    let quoted = go::quote(given);
+    let argument = || match operands.get(1) {
+        Some(Cel::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
     Err(Failure::Other(match function {
         "quantity" => "quantities must match the regular expression \
                        '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
             .to_owned(),
         "asInteger" => "cannot convert value to integer".to_owned(),
-        "ip" => {
-            format!(
-                "IP Address {quoted} parse error during conversion from string: ParseAddr({quoted}): unable to parse IP"
-            )
-        }
-        "cidr" => {
-            let what = "network address parse error during conversion from string";
-            let why = if given.contains('/') { "unable to parse IP" } else { "no '/'" };
-            format!("{what}: {what}: netip.ParsePrefix({quoted}): {why}")
-        }
-        "semver" if given.is_empty() => "Version string empty".to_owned(),
-        "semver" if given.splitn(3, '.').count() < 3 => "No Major.Minor.Patch elements found".to_owned(),
+        "ip" => unreadable::address(given).unwrap_or(text),
+        "cidr" => unreadable::range(given).unwrap_or(text),
+        "containsCIDR" => argument().and_then(unreadable::range).unwrap_or(text),
+        "semver" => unreadable::version(given).unwrap_or(text),
         "find" | "findAll" => match operands.get(1) {
             Some(Cel::String(pattern)) => match Pattern::new(pattern) {
                 Err(error) => format!("Illegal regex: {error}"),

@@ -22,6 +22,7 @@ mod named_format;
 mod node;
 mod operators;
 mod strings;
+mod unreadable;
 mod url;
 
 use kube_cel::cel::Value as Cel;
