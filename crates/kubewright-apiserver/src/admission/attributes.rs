@@ -29,6 +29,8 @@ pub(crate) enum Options<'a> {
     Create(&'a WriteOptions),
     Update(&'a WriteOptions),
     Delete(&'a DeleteOptions),
+    /// To what runs. What the client wants of it is the object.
+    Connect,
 }
 
 /// What is done, as rules name it.
@@ -37,6 +39,7 @@ pub(crate) enum Operation {
     Create,
     Update,
     Delete,
+    Connect,
 }
 
 /// A resource at a version.
@@ -128,6 +131,7 @@ impl<'a> Attributes<'a> {
             Options::Create(_) => Operation::Create,
             Options::Update(_) => Operation::Update,
             Options::Delete(_) => Operation::Delete,
+            Options::Connect => Operation::Connect,
         }
     }
 
@@ -135,6 +139,7 @@ impl<'a> Attributes<'a> {
         match self.options {
             Options::Create(options) | Options::Update(options) => options.dry_run,
             Options::Delete(options) => options.dry_run,
+            Options::Connect => false,
         }
     }
 
@@ -186,7 +191,7 @@ impl<'a> Attributes<'a> {
 // === impl Options ===
 
 impl Options<'_> {
-    /// The options as an object.
+    /// The options as an object, null if there are none.
     pub(super) fn to_value(self) -> Value {
         let mut fields = Map::new();
         let kind = match self {
@@ -202,6 +207,7 @@ impl Options<'_> {
                 delete_fields(options, &mut fields);
                 "DeleteOptions"
             }
+            Self::Connect => return Value::Null,
         };
         fields.insert("kind".to_owned(), Value::from(kind));
         fields.insert("apiVersion".to_owned(), Value::from("meta.k8s.io/v1"));
@@ -248,6 +254,7 @@ impl Operation {
             Self::Create => "CREATE",
             Self::Update => "UPDATE",
             Self::Delete => "DELETE",
+            Self::Connect => "CONNECT",
         }
     }
 }

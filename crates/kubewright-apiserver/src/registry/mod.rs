@@ -14,6 +14,7 @@
 pub(crate) mod access;
 mod autoscaling;
 mod coerce;
+pub(crate) mod connect;
 mod convert;
 mod create;
 mod delete;

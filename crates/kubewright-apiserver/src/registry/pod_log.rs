@@ -26,7 +26,7 @@ impl Registry {
     }
 }
 
-fn check_container(name: &str, pod: &Value, container: &str) -> Result<(), Status> {
+pub(super) fn check_container(name: &str, pod: &Value, container: &str) -> Result<(), Status> {
     let names = |field: &str| {
         let containers = pod.get("spec").and_then(|spec| spec.get(field)).and_then(Value::as_array);
         let names = containers.into_iter().flatten().filter_map(|container| container.get("name"));

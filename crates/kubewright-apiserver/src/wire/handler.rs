@@ -27,7 +27,7 @@ use crate::{
     feature_gates::FeatureGates,
     registry::{
         Deleted, Edit, Patch, Presented, Registry, Request, Served, Warnings, WatchSettings,
-        access::AccessObjects,
+        access::AccessObjects, connect,
     },
     status::Status,
     types::Types,
@@ -266,16 +266,14 @@ impl Call<'_> {
     async fn answer(&self) -> Result<Response<ApiBody>, Status> {
         match (self.info.verb.as_str(), self.request.subresource.as_str()) {
             (_, "scale") => self.scale().await,
+            (_, subresource) if connect::is_connection(subresource) => {
+                Err(self.registry.connect(&self.request, &self.info).await)
+            }
             ("create", "") => self.create().await,
             ("create", subresource) => self.create_below(subresource).await,
             ("get", "log") => {
                 self.registry.check_log(&self.request, &self.info.query)?;
                 Ok(respond::no_content())
-            }
-            ("get", "exec" | "attach" | "portforward" | "proxy") => {
-                // Nothing runs here, but what is not there is told apart.
-                self.registry.get(&self.request, "").await?;
-                Err(Status::no_such_resource())
             }
             ("get", _) => {
                 let version = self.info.query.get("resourceVersion");

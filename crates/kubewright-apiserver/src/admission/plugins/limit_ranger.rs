@@ -79,7 +79,7 @@ fn is_limited(attributes: &Attributes<'_>) -> bool {
         Operation::Update => {
             attributes.is_of("", "pods", "resize") || attributes.is_of("", "persistentvolumeclaims", "")
         }
-        Operation::Delete => false,
+        Operation::Delete | Operation::Connect => false,
     };
     is_limited && !attributes.old.is_some_and(metadata::is_deleting)
 }

@@ -29,7 +29,7 @@ use serde_json::Value;
 
 pub(crate) use self::names::Plugin;
 pub use self::names::{AdmissionPlugins, AdmissionPluginsError};
-use super::Attributes;
+use super::{Attributes, Operation};
 use crate::{registry::Registry, status::Status};
 
 /// Who has a say about a write.
@@ -84,7 +84,9 @@ impl Registry {
         if attributes.request.admitters == Admitters::None {
             return Ok(());
         }
-        for plugin in self.admission.plugins.iter() {
+        // No built-in plugin looks at connections.
+        let is_write = attributes.operation() != Operation::Connect;
+        for plugin in self.admission.plugins.iter().filter(|_| is_write) {
             match plugin {
                 Plugin::LimitRanger => limit_ranger::validate(self, attributes, object)?,
                 Plugin::ServiceAccount => service_account::validate(self, attributes, object)?,
@@ -124,7 +126,8 @@ impl Registry {
         attributes: &Attributes<'_>,
         mut object: Option<&mut Value>,
     ) -> Result<(), Status> {
-        for plugin in self.admission.plugins.iter() {
+        let is_write = attributes.operation() != Operation::Connect;
+        for plugin in self.admission.plugins.iter().filter(|_| is_write) {
             let object = object.as_deref_mut();
             match plugin {
                 Plugin::NamespaceLifecycle => {

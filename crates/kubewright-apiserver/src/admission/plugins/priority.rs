@@ -26,7 +26,7 @@ pub(super) fn admit(
             keep(pod, attributes.old);
             Ok(())
         }
-        Operation::Delete => Ok(()),
+        Operation::Delete | Operation::Connect => Ok(()),
     }
 }
 
