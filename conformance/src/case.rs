@@ -7,6 +7,8 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::webhooks::Webhook;
+
 /// A sequence of requests. It runs on a server of its own, or on a shared one in a namespace of its own.
 ///
 /// In texts, `$ns` is the case's namespace, which then exists, and `$case` a name that no other case uses; both are
@@ -25,11 +27,14 @@ pub struct Case {
     /// Whether `metadata.managedFields` are compared too.
     #[serde(default, skip_serializing_if = "is_false")]
     pub managed_fields: bool,
+    /// Webhooks by name, each with what it answers. They are at `$(hooks.url)/<name>`, with the certificate `$(hooks.ca)`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub webhooks: BTreeMap<String, Webhook>,
     /// What is done, in order.
     pub steps: Vec<Step>,
 }
 
-/// One thing that a client does: it sends a request, opens a watch, or reads events of one.
+/// One thing that a client does: it sends a request, opens a watch, or reads events of one, or what a webhook was asked.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Step {
@@ -45,6 +50,9 @@ pub struct Step {
     /// Reads events of the watch of this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<String>,
+    /// Reads what the webhook of this name was asked since the last time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
     /// How many events are read; without it, all until the server ends the watch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<usize>,
@@ -142,10 +150,11 @@ impl Step {
     /// What the step does, in a line.
     #[must_use]
     pub fn title(&self) -> String {
-        match (&self.send, &self.watch, &self.events) {
-            (Some(send), _, _) => send.clone(),
-            (_, Some(path), _) => format!("watch {path}"),
-            (_, _, Some(name)) => format!("events of {name}"),
+        match (&self.send, &self.watch, &self.events, &self.asked) {
+            (Some(send), ..) => send.clone(),
+            (_, Some(path), ..) => format!("watch {path}"),
+            (_, _, Some(name), _) => format!("events of {name}"),
+            (.., Some(name)) => format!("what {name} was asked"),
             _ => "nothing".to_owned(),
         }
     }

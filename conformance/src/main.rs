@@ -1,6 +1,6 @@
 //! Asks a real API server the corpus anew: `conformance/record` starts one and runs this.
 
-use std::{collections::BTreeMap, path::PathBuf, process::ExitCode};
+use std::{collections::BTreeMap, path::PathBuf, process::ExitCode, time::Instant};
 
 use clap::Parser;
 use futures::{StreamExt, stream};
@@ -47,11 +47,12 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Records, and gives the number of cases that failed or whose answers have changed.
+/// Records, and gives the number of cases that failed or whose answers have changed. It says how many were asked.
 async fn run(arguments: Arguments) -> Result<usize, PlayError> {
     let target = Target::real(&arguments.kubeconfig).await?;
     player::install_fixtures(&target).await?;
-    let mut wrong = 0;
+    let began = Instant::now();
+    let (mut asked, mut wrong) = (0, 0);
     for area in area::all() {
         for file in area::files(&area) {
             let mut recorded = file.recorded();
@@ -71,6 +72,7 @@ async fn run(arguments: Arguments) -> Result<usize, PlayError> {
                 .buffered(AT_ONCE)
                 .collect()
                 .await;
+            asked += played.len();
             for (case, result) in played {
                 wrong += usize::from(!keep(&area, case, result, arguments.check, &mut recorded));
             }
@@ -80,6 +82,8 @@ async fn run(arguments: Arguments) -> Result<usize, PlayError> {
             }
         }
     }
+    let told = if arguments.check { "that have changed" } else { "that failed" };
+    say(&format!("asked {asked} cases in {} s, {wrong} of them {told}", began.elapsed().as_secs()));
     Ok(wrong)
 }
 

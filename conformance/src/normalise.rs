@@ -58,7 +58,7 @@ static NODE_PORT: LazyLock<Regex> = LazyLock::new(|| pattern(r":(3[0-2]\d{3})/")
 static PATCHED: LazyLock<Regex> = LazyLock::new(|| pattern(r#""\{\\"(?:[^"\\]|\\.)*\}""#));
 static REVISION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(resource version: |current: |ResourceVersion in the precondition \(|ResourceVersion in record \(|version: \d+ \(|resourceVersion\\*":\\*")(\d+)"#,
+        r#"(resource version: |revision=|current: |ResourceVersion in the precondition \(|ResourceVersion in record \(|version: \d+ \(|resourceVersion\\*":\\*")(\d+)"#,
     )
 });
 
@@ -266,7 +266,9 @@ impl Names<'_> {
             };
             text = NODE_PORT.replace_all(&text.clone(), port).into_owned();
         }
-        if (text.contains("ersion") || text.contains("current: ")) && REVISION.is_match(&text) {
+        if (text.contains("ersion") || text.contains("revision=") || text.contains("current: "))
+            && REVISION.is_match(&text)
+        {
             let name = |found: &Captures<'_>| {
                 if is_said(said, &found[2]) {
                     found[0].to_owned()

@@ -97,6 +97,8 @@ pub async fn play(case: &Case, target: &Target) -> Result<Vec<Answer>, PlayError
         watches: HashMap::new(),
         created: Vec::new(),
     };
+    target.webhooks().install(case);
+    player.variables.insert("hooks", target.webhooks().variables(&case.name), &BTreeMap::new());
     if case.needs_namespace() {
         player.make_namespace(&case.name).await?;
     }
@@ -105,7 +107,11 @@ pub async fn play(case: &Case, target: &Target) -> Result<Vec<Answer>, PlayError
     for step in &case.steps {
         let played = tokio::time::timeout(2 * PATIENCE, player.step(step)).await;
         match played.unwrap_or_else(|_| Err(PlayError::Silent(step.title()))) {
-            Ok(exchange) => exchanges.push(exchange),
+            Ok(mut exchange) => {
+                let values = exchange.body.iter_mut().chain(exchange.events.iter_mut().flatten());
+                values.for_each(|value| target.webhooks().hide(value));
+                exchanges.push(exchange);
+            }
             Err(error) => {
                 result = Err(error);
                 break;
@@ -165,6 +171,17 @@ impl Player<'_> {
                 headers: HeaderMap::new(),
                 body: None,
                 events: Some(events),
+            });
+        }
+        if let Some(name) = &step.asked {
+            let asked = self.target.webhooks().asked(&self.variables.case, name);
+            let asked = asked.ok_or_else(|| PlayError::Missing(format!("webhook {name}")))?;
+            return Ok(Exchange {
+                at: self.target.now(),
+                status: None,
+                headers: HeaderMap::new(),
+                body: Some(asked),
+                events: None,
             });
         }
         if step.watch.is_some() {

@@ -19,15 +19,16 @@ use kube::{
 use kubewright_apiserver::{AdmissionPlugins, ApiServer, Snapshot, User};
 use kubewright_world::{Clock, Random};
 use serde_json::Value;
-use tower::ServiceExt;
+use tower::{ServiceExt, service_fn};
 
-use crate::{case::Case, player::PlayError};
+use crate::{case::Case, player::PlayError, webhooks::Webhooks};
 
 /// A server to send requests to.
 #[derive(Clone, Debug)]
 pub struct Target {
     server: Server,
     clock: Clock,
+    webhooks: Webhooks,
 }
 
 #[derive(Clone)]
@@ -59,6 +60,7 @@ impl Target {
     #[must_use]
     pub fn embedded(case: &Case) -> Self {
         static BASE: LazyLock<Snapshot> = LazyLock::new(base);
+        let webhooks = Webhooks::in_process();
         let clock = Clock::starting_at(EPOCH.parse().unwrap_or(Timestamp::MAX));
         let seed =
             case.name.bytes().fold(7_u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
@@ -67,10 +69,14 @@ impl Target {
             .random(Random::seeded(seed))
             .restore(BASE.clone())
             .admission_plugins(plugins(case.more_plugins));
+        if !case.webhooks.is_empty() {
+            let webhooks = webhooks.clone();
+            builder = builder.webhook_client(service_fn(move |request| webhooks.clone().answer(request)));
+        }
         for (token, user) in users() {
             builder = builder.token(token, user);
         }
-        Self { server: Server::Embedded(builder.build()), clock }
+        Self { server: Server::Embedded(builder.build()), clock, webhooks }
     }
 
     /// A real server.
@@ -87,7 +93,8 @@ impl Target {
         let client = Client::builder(TokioExecutor::new()).build(connector);
         let url = config.cluster_url.to_string().trim_end_matches('/').to_owned();
         let client = tower::util::BoxCloneSyncService::new(client);
-        Ok(Self { server: Server::Real { url, client }, clock: Clock::system() })
+        let webhooks = Webhooks::listen().await?;
+        Ok(Self { server: Server::Real { url, client }, clock: Clock::system(), webhooks })
     }
 
     /// Whether the server goes on after the case, with what the case leaves behind.
@@ -100,6 +107,11 @@ impl Target {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// The webhooks that the server reaches.
+    pub(crate) fn webhooks(&self) -> &Webhooks {
+        &self.webhooks
     }
 
     /// How long one waits before a request is repeated.

@@ -1,6 +1,11 @@
 //! The embedded server answers the corpus as a real one did.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+    fs,
+    path::Path,
+};
 
 use kubewright_conformance::{
     area, compare,
@@ -65,6 +70,7 @@ areas! {
     update "update"
     validation "validation"
     watch "watch"
+    webhooks "webhooks"
     wire "wire"
 }
 
@@ -86,6 +92,37 @@ fn each_area_has_a_test_and_each_case_a_name_of_its_own() {
             }
         }
     }
+}
+
+/// Whether there is what a line of the checklist says that it is shown by.
+fn is_there(shown_by: &str, cases: &BTreeSet<String>) -> bool {
+    if let Some((file, function)) = shown_by.split_once("::") {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
+        return fs::read_to_string(path).is_ok_and(|text| text.contains(&format!("fn {function}(")));
+    }
+    match shown_by.strip_suffix('*') {
+        Some(start) => cases.iter().any(|case| case.starts_with(start)),
+        None => cases.contains(shown_by),
+    }
+}
+
+#[test]
+fn each_line_of_the_checklist_is_shown_by_cases_or_tests() {
+    let named = |area: &String| {
+        let cases = area::files(area).into_iter().flat_map(|file| file.cases);
+        cases.map(|case| format!("{area}/{}", case.name)).collect::<Vec<_>>()
+    };
+    let cases: BTreeSet<String> = area::all().iter().flat_map(named).collect();
+    let mut missing = String::new();
+    for line in include_str!("../checklist.tsv").lines().skip(2) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [_, what, shown_by] = columns.as_slice() else { panic!("three columns, not {line:?}") };
+        assert!(!shown_by.is_empty(), "nothing shows: {what}");
+        for shown_by in shown_by.split(' ').filter(|shown_by| !is_there(shown_by, &cases)) {
+            let _ = writeln!(missing, "{shown_by}, which is to show: {what}");
+        }
+    }
+    assert!(missing.is_empty(), "there is no\n{missing}");
 }
 
 async fn replay(area: &str) {

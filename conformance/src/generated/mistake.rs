@@ -1,5 +1,7 @@
 //! Objects with one mistake each.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::Kind;
@@ -53,6 +55,7 @@ fn case(kind: &Kind, mistake: Mistake) -> Case {
         name: format!("{}-{}", kind.name(), mistake.name).to_lowercase(),
         why: String::new(),
         more_plugins: false,
+        webhooks: BTreeMap::new(),
         managed_fields: false,
         steps: vec![step],
     }

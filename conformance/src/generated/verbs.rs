@@ -1,5 +1,7 @@
 //! The verbs on objects that are right.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use super::Kind;
@@ -36,6 +38,7 @@ fn case(kind: &Kind, what: &str, steps: Vec<Step>) -> Case {
         name: format!("{}-{what}", kind.name()),
         why: String::new(),
         more_plugins: false,
+        webhooks: BTreeMap::new(),
         managed_fields: false,
         steps,
     }
