@@ -21,7 +21,7 @@ use http::{Extensions, HeaderMap, header};
 
 pub use self::{
     token_file::{TokenFileError, read_token_file},
-    tokens::{BoundObjects, Claims, ObjectRef, TokenError, TokenIssuer},
+    tokens::{Bindings, BoundObjects, Claims, ObjectRef, TokenError, TokenIssuer},
 };
 use crate::{
     listener::{PeerCertificate, RefusedCertificate},

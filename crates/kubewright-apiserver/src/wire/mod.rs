@@ -15,7 +15,7 @@ mod request_info;
 mod respond;
 mod root;
 mod watch;
-pub(crate) mod yaml;
+pub mod yaml;
 
 pub use body::ApiBody;
 pub(crate) use decode::read;

@@ -7,7 +7,7 @@ use serde_saphyr::{DuplicateKeyPolicy, Error};
 ///
 /// # Errors
 /// With the line and what is wrong there.
-pub(crate) fn parse(body: &[u8]) -> Result<Value, String> {
+pub fn parse(body: &[u8]) -> Result<Value, String> {
     read(body, DuplicateKeyPolicy::LastWins).map_err(|error| match error.location() {
         Some(location) => format!("yaml: line {}: {}", location.line(), summary(&error)),
         None => format!("yaml: {}", summary(&error)),
@@ -15,7 +15,7 @@ pub(crate) fn parse(body: &[u8]) -> Result<Value, String> {
 }
 
 /// The first key that comes twice in one place, in words; `None` if there is none.
-pub(crate) fn duplicate_key(body: &[u8]) -> Option<String> {
+pub fn duplicate_key(body: &[u8]) -> Option<String> {
     let error = read(body, DuplicateKeyPolicy::Error).err()?;
     match error.without_snippet() {
         Error::DuplicateMappingKey { key, location } => Some(format!(

@@ -2,7 +2,11 @@
 //!
 //! This is a fuzzer of all that reads bytes behind the API server: bodies in JSON, YAML and protobuf, the three kinds of patches and
 //! applies, selectors, continue tokens, paths, CEL in definitions and policies, and schemas. The corpus is its seeds. It does the same on
-//! each run, unless `KUBEWRIGHT_MUTATIONS_SEED` is another; `KUBEWRIGHT_MUTATIONS` is how many cases are played.
+//! each run, unless `KUBEWRIGHT_MUTATIONS_SEED` is another; `KUBEWRIGHT_MUTATIONS` is how many cases are played. Single decoders are tried more
+//! often, and without a server: see `decoders.rs`.
+
+mod decoders;
+mod mistake;
 
 use std::{io::Write, panic::AssertUnwindSafe};
 
@@ -15,68 +19,11 @@ use kubewright_conformance::{
     target::Target,
 };
 use kubewright_world::Random;
+use mistake::{WORDS, index, pick, splice, text};
 use serde_json::{Value, json};
 
 /// How many cases are played unless it is said.
 const PLAYED: u64 = 800;
-
-/// Pieces of what servers read, to be put where they do not belong.
-const WORDS: &[&str] = &[
-    "",
-    "0",
-    "-1",
-    "1e999",
-    "9223372036854775808",
-    "-9223372036854775809",
-    "1.5",
-    "null",
-    "true",
-    "[]",
-    "{}",
-    "\"\"",
-    "\\u0000",
-    "\u{feff}",
-    "\u{1f600}",
-    "%00",
-    "%",
-    "..",
-    "/",
-    "//",
-    "~",
-    "~1",
-    "*",
-    "a=b",
-    "a in (b",
-    "!a",
-    ",",
-    "=",
-    "==",
-    "k8s\0",
-    "$patch",
-    "$retainKeys",
-    "$setElementOrder/ports",
-    "$deleteFromPrimitiveList/finalizers",
-    "x-kubernetes-validations",
-    "self.all(x, x)",
-    "has(self.a)",
-    "[1,2,3].map(a, a/0)",
-    "'a'.matches('(')",
-    "&a *a",
-    "---",
-    "? : -",
-    "!!binary",
-    "apiVersion",
-    "metadata",
-    "managedFields",
-    "resourceVersion",
-    "2147483648",
-    "1Ei",
-    "1n",
-    "--5",
-    "0x",
-    "5h-3m",
-    "P1D",
-];
 
 #[tokio::test(start_paused = true)]
 async fn no_request_that_is_nearly_right_is_a_panic() {
@@ -169,32 +116,6 @@ fn bytes(random: &Random, step: &mut Step) {
     }
 }
 
-/// A text with some of its characters changed.
-fn text(random: &Random, text: &str) -> String {
-    let mut content = text.as_bytes().to_vec();
-    splice(random, &mut content);
-    String::from_utf8_lossy(&content).into_owned()
-}
-
-fn splice(random: &Random, content: &mut Vec<u8>) {
-    let at = index(random, content.len() + 1);
-    let end = at + index(random, (content.len() - at).min(16) + 1);
-    match random.below(5) {
-        0 => drop(content.drain(at..end)),
-        1 => {
-            let again = content[at..end].to_vec();
-            content.splice(at..at, again);
-        }
-        2 => {
-            if let Some(byte) = content.get_mut(at) {
-                *byte ^= 1 << random.below(8);
-            }
-        }
-        3 => content.truncate(at),
-        _ => drop(content.splice(at..end, pick(random, WORDS).bytes())),
-    }
-}
-
 /// Puts something else in the place of a part of a value.
 fn value(random: &Random, place: &mut Value, depth: usize) {
     let goes_on = depth < 12 && random.below(4) != 0;
@@ -232,13 +153,4 @@ fn odd(random: &Random, place: &Value) -> Value {
         7 => json!("a".repeat(index(random, 3_000))),
         _ => json!(pick(random, WORDS)),
     }
-}
-
-fn pick<'i, T>(random: &Random, items: &'i [T]) -> &'i T {
-    &items[index(random, items.len())]
-}
-
-fn index(random: &Random, length: usize) -> usize {
-    let length = u64::try_from(length).unwrap_or(u64::MAX).max(1);
-    usize::try_from(random.below(length)).unwrap_or_default()
 }
