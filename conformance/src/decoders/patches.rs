@@ -53,7 +53,12 @@ pub fn apply(bytes: &[u8]) {
     let Ok(object) = strict::decode(object.to_string().as_bytes(), Some(ty)) else { return };
     let now = Timestamp::UNIX_EPOCH;
     let live = manager.update(&Value::Null, object.value, "writer", now);
-    if let Ok(applied) = manager.apply(Some(&live), &config, "applier", true, now) {
+    // What no object can hold, such as a null in the key of an item, is refused before it is stored.
+    let is_storable = |object: &Value| {
+        strict::decode(object.to_string().as_bytes(), Some(ty)).is_ok_and(|one| one.value == *object)
+    };
+    let applied = manager.apply(Some(&live), &config, "applier", true, now).ok();
+    if let Some(applied) = applied.filter(is_storable) {
         let again = manager.apply(Some(&applied), &config, "applier", false, now);
         assert_eq!(again.expect("it was applied before"), applied);
         for entry in applied["metadata"]["managedFields"].as_array().into_iter().flatten() {
