@@ -140,11 +140,18 @@ pub(super) fn prepare(function: &str, operands: &mut [Cel]) {
 
 /// What a function of a library gives, in the words of Go where it fails.
 pub(super) fn adapt(function: &str, operands: &[Cel], result: Outcome) -> Outcome {
-    let Err(Failure::Other(text)) = result else { return result };
     let given = match operands.first() {
         Some(Cel::String(text)) => text.as_str(),
         _ => "",
     };
+    // The library reads more than a server does.
+    let result = match (function, &result) {
+        ("cidr", Ok(_)) => unreadable::range(given).map_or(result, |why| Err(Failure::Other(why))),
+        ("quantity", Ok(_)) if given.contains(char::is_whitespace) => Err(Failure::other("")),
+        ("containsIP", Err(_)) => Err(Failure::no_such_overload()),
+        _ => result,
+    };
+    let Err(Failure::Other(text)) = result else { return result };
     let argument = || match operands.get(1) {
         Some(Cel::String(text)) => Some(text.as_str()),
         _ => None,
