@@ -51,6 +51,10 @@ impl ClusterProcess {
         Ok(Self { child, kubeconfig, started_in })
     }
 
+    pub(crate) fn kubeconfig(&self) -> &str {
+        &self.kubeconfig
+    }
+
     pub(crate) async fn config(&self) -> Result<Config> {
         let kubeconfig = Kubeconfig::read_from(&self.kubeconfig)?;
         Ok(Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?)

@@ -10,6 +10,7 @@ use std::{
 
 use crate::{
     Result,
+    peers::run,
     report::{Row, Unit},
 };
 
@@ -182,14 +183,6 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn run(command: &mut Command) -> Result<()> {
-    let output = command.output().map_err(|error| format!("cannot run {command:?}: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(format!("{command:?} failed: {}", String::from_utf8_lossy(&output.stderr)).into())
 }
 
 fn timed(work: impl FnOnce() -> Result<()>) -> Result<Duration> {

@@ -2,13 +2,16 @@
 
 use std::fmt::Write;
 
-/// One measured figure, beside that of a peer where one ran.
+use crate::peers::Runtime;
+
+/// One measured figure, beside those of the peers that ran.
 #[derive(Debug)]
 pub(crate) struct Row {
     what: String,
     /// One figure of each round.
     ours: Vec<f64>,
-    peer: Option<(String, Vec<f64>)>,
+    /// The same of each peer.
+    peers: Vec<(String, Vec<f64>)>,
     unit: Unit,
 }
 
@@ -18,6 +21,7 @@ pub(crate) enum Unit {
     PerSecond,
     Milliseconds,
     Seconds,
+    Kibibytes,
     Mebibytes,
     /// How many times as much as something else.
     Times,
@@ -30,7 +34,7 @@ impl Row {
 
     /// A figure that was measured several times, in turn with the peer if there is one.
     pub(crate) fn of_rounds(what: impl Into<String>, ours: Vec<f64>, unit: Unit) -> Self {
-        Self { what: what.into(), ours, peer: None, unit }
+        Self { what: what.into(), ours, peers: Vec::new(), unit }
     }
 
     pub(crate) fn beside(self, peer: impl Into<String>, figure: f64) -> Self {
@@ -40,29 +44,43 @@ impl Row {
 
     /// Beside the figures of a peer in the same rounds.
     pub(crate) fn beside_rounds(mut self, peer: impl Into<String>, figures: Vec<f64>) -> Self {
-        self.peer = Some((peer.into(), figures));
+        self.peers.push((peer.into(), figures));
         self
     }
 
-    /// How many times better ours is in each round, the lowest first; below 1 it is worse.
-    fn ratios(&self) -> Vec<f64> {
-        let Some((_, peer)) = &self.peer else { return Vec::new() };
+    /// Our figures beside those of the other runtimes. `None` if there are none of ours.
+    pub(crate) fn of_runtimes(
+        what: impl Into<String>,
+        figures: impl IntoIterator<Item = (Runtime, Vec<f64>)>,
+        unit: Unit,
+    ) -> Option<Self> {
+        let mut figures = figures.into_iter();
+        // Ours is the first of the order.
+        let (Runtime::Kubewright, ours) = figures.next()? else { return None };
+        let row = Self::of_rounds(what, ours, unit);
+        Some(figures.fold(row, |row, (runtime, figures)| row.beside_rounds(runtime.name(), figures)))
+    }
+
+    /// How many times better ours is than a peer in each round, the lowest first; below 1 it is worse.
+    fn ratios(&self, peer: &[f64]) -> Vec<f64> {
         let mut ratios: Vec<f64> = self
             .ours
             .iter()
             .zip(peer)
             .map(|(ours, peer)| match self.unit {
                 Unit::PerSecond => ours / peer,
-                Unit::Milliseconds | Unit::Seconds | Unit::Mebibytes | Unit::Times => peer / ours,
+                Unit::Milliseconds | Unit::Seconds | Unit::Kibibytes | Unit::Mebibytes | Unit::Times => {
+                    peer / ours
+                }
             })
             .collect();
         ratios.sort_by(f64::total_cmp);
         ratios
     }
 
-    /// The median of the ratios, and how far they go.
-    fn format_ratio(&self) -> String {
-        match self.ratios().as_slice() {
+    /// The median of the ratios to a peer, and how far they go.
+    fn format_ratio(&self, peer: &[f64]) -> String {
+        match self.ratios(peer).as_slice() {
             [] => String::new(),
             [one] => format!("{one:.2}"),
             all @ [lowest, .., highest] => format!("{:.2} ({lowest:.2} to {highest:.2})", median(all)),
@@ -83,20 +101,32 @@ pub(crate) fn percentile(figures: &[f64], share: f64) -> f64 {
     sorted.get(index).copied().unwrap_or(f64::NAN)
 }
 
-/// The rows as a Markdown table.
+/// The rows as a Markdown table: a line for each peer, of which the first has our figure.
 pub(crate) fn table(rows: &[Row]) -> String {
     let mut text =
         String::from("| measure | ours | peer | peer's figure | times better |\n|---|---:|---|---:|---:|\n");
     for row in rows {
-        let (peer, figure) = match &row.peer {
-            Some((peer, figures)) => (peer.as_str(), format_figure(median(figures), row.unit)),
-            None => ("", String::new()),
-        };
-        let ours = format_figure(median(&row.ours), row.unit);
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "| {} | {ours} | {peer} | {figure} | {} |", row.what, row.format_ratio());
+        let mut lead = (row.what.as_str(), format_rounds(&row.ours, row.unit));
+        if row.peers.is_empty() {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "| {} | {} | | | |", lead.0, lead.1);
+        }
+        for (peer, figures) in &row.peers {
+            let (figure, ratio) = (format_rounds(figures, row.unit), row.format_ratio(figures));
+            let _ = writeln!(text, "| {} | {} | {peer} | {figure} | {ratio} |", lead.0, lead.1);
+            lead = ("", String::new());
+        }
     }
     text
+}
+
+/// The median of the rounds, and how far they go.
+fn format_rounds(rounds: &[f64], unit: Unit) -> String {
+    let figure = |share| format_figure(percentile(rounds, share), unit);
+    if figure(0.0) == figure(1.0) {
+        return figure(0.5);
+    }
+    format!("{} ({} to {})", figure(0.5), figure(0.0), figure(1.0))
 }
 
 fn format_figure(figure: f64, unit: Unit) -> String {
@@ -106,6 +136,7 @@ fn format_figure(figure: f64, unit: Unit) -> String {
         Unit::PerSecond => format!("{figure:.0}/s"),
         Unit::Milliseconds => format!("{figure:.2} ms"),
         Unit::Seconds => format!("{figure:.2} s"),
+        Unit::Kibibytes => format!("{figure:.2} KiB"),
         Unit::Mebibytes => format!("{figure:.1} MiB"),
         Unit::Times => format!("{figure:.2} times"),
     }
@@ -117,18 +148,32 @@ mod tests {
 
     #[test]
     fn the_ratio_says_how_many_times_better_ours_is() {
-        let ratio = |row: Row| row.beside("p", 100.0).format_ratio();
+        let ratio = |row: Row| row.format_ratio(&[100.0]);
         assert_eq!(ratio(Row::new("a", 300.0, Unit::PerSecond)), "3.00");
         assert_eq!(ratio(Row::new("a", 300.0, Unit::Milliseconds)), "0.33");
-        assert_eq!(Row::new("a", 300.0, Unit::Mebibytes).format_ratio(), "");
     }
 
     #[test]
     fn rounds_show_how_far_their_ratios_go() {
         let row = Row::of_rounds("a", vec![10.0, 40.0, 20.0], Unit::PerSecond);
         let row = row.beside_rounds("p", vec![10.0, 10.0, 5.0]);
-        assert_eq!(row.format_ratio(), "4.00 (1.00 to 4.00)");
-        assert_eq!(table(&[row]).lines().last(), Some("| a | 20.0/s | p | 10.0/s | 4.00 (1.00 to 4.00) |"));
+        assert_eq!(
+            table(&[row]).lines().last(),
+            Some("| a | 20.0/s (10.0/s to 40.0/s) | p | 10.0/s (5.0/s to 10.0/s) | 4.00 (1.00 to 4.00) |")
+        );
+    }
+
+    #[test]
+    fn each_peer_has_a_line() {
+        let figures = [(Runtime::Kubewright, 2.0), (Runtime::ControllerRuntime, 8.0), (Runtime::KubeRs, 1.0)];
+        let figures = figures.map(|(runtime, figure)| (runtime, vec![figure]));
+        let row = Row::of_runtimes("a", figures, Unit::Seconds).expect("ours is there");
+        let text = table(&[row]);
+        let lines: Vec<&str> = text.lines().skip(2).collect();
+        assert_eq!(
+            lines,
+            ["| a | 2.00 s | controller-runtime | 8.00 s | 4.00 |", "|  |  | kube-rs | 1.00 s | 0.50 |"]
+        );
     }
 
     #[test]
