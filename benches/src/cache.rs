@@ -8,7 +8,7 @@ use crate::{
     Result,
     cluster::ClusterProcess,
     connection::{bytes, connect},
-    peers::{Programs, Runtime},
+    peers::{Framework, Programs},
     report::{Row, Unit},
     requests::{config_map, create_namespace},
 };
@@ -35,7 +35,7 @@ pub(crate) async fn measure(programs: &Programs, objects: usize, rounds: usize) 
     });
     stream::iter(calls).buffer_unordered(CLIENTS).try_collect::<()>().await?;
 
-    let mut seen: BTreeMap<Runtime, Vec<Figures>> = BTreeMap::new();
+    let mut seen: BTreeMap<Framework, Vec<Figures>> = BTreeMap::new();
     for _ in 0..rounds.max(1) {
         for (runtime, full) in resident(programs, &cluster, objects).await? {
             let before = empty.get(&runtime).map_or(0.0, |empty| empty.0);
@@ -64,7 +64,7 @@ async fn resident(
     programs: &Programs,
     cluster: &ClusterProcess,
     objects: usize,
-) -> Result<BTreeMap<Runtime, (f64, f64, f64)>> {
+) -> Result<BTreeMap<Framework, (f64, f64, f64)>> {
     let mut seen = BTreeMap::new();
     for runtime in programs.runtimes() {
         let started = std::time::Instant::now();

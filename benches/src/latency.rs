@@ -22,7 +22,7 @@ use serde_json::json;
 use crate::{
     Result,
     connection::{bytes, connect},
-    peers::{Programs, Running, Runtime},
+    peers::{Framework, Programs, Running},
     report::{Row, Unit, percentile},
     requests::{config_map, create_namespace, name},
     server::{Kind, Server},
@@ -54,7 +54,7 @@ pub(crate) struct Plan<'a> {
 }
 
 /// Milliseconds, by runtime and by round.
-type Seen = BTreeMap<Runtime, Vec<Vec<f64>>>;
+type Seen = BTreeMap<Framework, Vec<Vec<f64>>>;
 
 pub(crate) async fn measure(programs: &Programs, plan: &Plan<'_>) -> Result<Vec<Row>> {
     let mut rows = Vec::new();

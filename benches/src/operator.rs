@@ -22,7 +22,7 @@ use serde_json::json;
 
 use crate::{
     Result,
-    peers::{Programs, Running, Runtime},
+    peers::{Framework, Programs, Running},
     report::{Row, Unit, percentile},
     server::{Kind, Server},
 };
@@ -70,7 +70,7 @@ pub(crate) async fn measure(programs: &Programs, plan: &Plan<'_>) -> Result<Vec<
     for &server in plan.servers {
         let rounds = if server == Kind::Real { plan.real_rounds } else { plan.rounds };
         for &workers in plan.workers {
-            let mut seen: BTreeMap<Runtime, Vec<Figures>> = BTreeMap::new();
+            let mut seen: BTreeMap<Framework, Vec<Figures>> = BTreeMap::new();
             for _ in 0..rounds.max(1) {
                 for runtime in programs.runtimes() {
                     let figures = run(programs, runtime, server, workers, plan).await?;
@@ -85,7 +85,7 @@ pub(crate) async fn measure(programs: &Programs, plan: &Plan<'_>) -> Result<Vec<
 
 /// The memory of an operator that has nothing to do.
 pub(crate) async fn measure_idle(programs: &Programs, rounds: usize) -> Result<Vec<Row>> {
-    let mut seen: BTreeMap<Runtime, Vec<f64>> = BTreeMap::new();
+    let mut seen: BTreeMap<Framework, Vec<f64>> = BTreeMap::new();
     for _ in 0..rounds.max(1) {
         let server = Server::start(Kind::Ours, None)?;
         install(&Client::try_from(server.config().await?)?).await?;
@@ -98,7 +98,12 @@ pub(crate) async fn measure_idle(programs: &Programs, rounds: usize) -> Result<V
     Ok(Row::of_runtimes("operator without objects: memory", seen, Unit::Mebibytes).into_iter().collect())
 }
 
-fn rows_of(seen: &BTreeMap<Runtime, Vec<Figures>>, server: Kind, workers: usize, objects: usize) -> Vec<Row> {
+fn rows_of(
+    seen: &BTreeMap<Framework, Vec<Figures>>,
+    server: Kind,
+    workers: usize,
+    objects: usize,
+) -> Vec<Row> {
     let what = format!("{objects} Memcached objects, {}, {workers} workers", server.name());
     let restart = format!("restart with {what}: a change meanwhile, until it is reconciled");
     let mut columns: Vec<Column> = vec![
@@ -124,7 +129,7 @@ fn rows_of(seen: &BTreeMap<Runtime, Vec<Figures>>, server: Kind, workers: usize,
 
 async fn run(
     programs: &Programs,
-    runtime: Runtime,
+    runtime: Framework,
     server: Kind,
     workers: usize,
     plan: &Plan<'_>,

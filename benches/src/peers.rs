@@ -20,9 +20,9 @@ const IDLE_FOR: Duration = Duration::from_secs(2);
 /// How often it is looked at meanwhile.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// A runtime for operators.
+/// A framework for operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Runtime {
+pub(crate) enum Framework {
     Kubewright,
     ControllerRuntime,
     KubeRs,
@@ -31,7 +31,7 @@ pub(crate) enum Runtime {
 /// The built programs: ours, and those of the peers if they were asked for.
 #[derive(Debug)]
 pub(crate) struct Programs {
-    paths: BTreeMap<Runtime, PathBuf>,
+    paths: BTreeMap<Framework, PathBuf>,
 }
 
 /// A program that runs. It is ended when this is dropped.
@@ -60,7 +60,7 @@ impl Programs {
         ]);
         run(&mut cargo)?;
         let release = folder.parent().ok_or("this program lies in no target folder")?.join("release");
-        let mut paths = BTreeMap::from([(Runtime::Kubewright, release.join("peer-kubewright"))]);
+        let mut paths = BTreeMap::from([(Framework::Kubewright, release.join("peer-kubewright"))]);
         if with_peers {
             let go = release.join("peer-controller-runtime");
             let mut build = Command::new("go");
@@ -71,30 +71,30 @@ impl Programs {
                 .arg(&go)
                 .arg(".");
             run(&mut build)?;
-            paths.insert(Runtime::ControllerRuntime, go);
-            paths.insert(Runtime::KubeRs, release.join("peer-kube-rs"));
+            paths.insert(Framework::ControllerRuntime, go);
+            paths.insert(Framework::KubeRs, release.join("peer-kube-rs"));
         }
         Ok(Self { paths })
     }
 
     /// The runtimes that there are programs of, ours first.
-    pub(crate) fn runtimes(&self) -> impl Iterator<Item = Runtime> + '_ {
+    pub(crate) fn runtimes(&self) -> impl Iterator<Item = Framework> + '_ {
         self.paths.keys().copied()
     }
 
-    pub(crate) fn path(&self, runtime: Runtime) -> Result<&Path> {
+    pub(crate) fn path(&self, runtime: Framework) -> Result<&Path> {
         Ok(self.paths.get(&runtime).ok_or_else(|| format!("{} was not built", runtime.name()))?)
     }
 
     /// Starts the program of a runtime on a cluster, with these arguments.
-    pub(crate) fn start(&self, runtime: Runtime, kubeconfig: &Path, arguments: &[&str]) -> Result<Running> {
+    pub(crate) fn start(&self, runtime: Framework, kubeconfig: &Path, arguments: &[&str]) -> Result<Running> {
         let mut command = Command::new(self.path(runtime)?);
         command.arg("--kubeconfig").arg(kubeconfig).args(arguments);
         Running::start(command)
     }
 }
 
-impl Runtime {
+impl Framework {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Kubewright => "ours",

@@ -26,7 +26,7 @@ use kubewright_world::Random;
 
 use crate::{
     Result,
-    peers::{Programs, Runtime},
+    peers::{Framework, Programs},
     report::{Row, Unit},
 };
 
@@ -67,7 +67,7 @@ pub(crate) async fn measure(programs: &Programs, rounds: usize) -> Result<Vec<Ro
         };
         let mut row = Row::of_rounds(what, column(&ours, index), Unit::PerSecond);
         if with_peers {
-            row = row.beside_rounds(Runtime::ControllerRuntime.name(), column(&go, index));
+            row = row.beside_rounds(Framework::ControllerRuntime.name(), column(&go, index));
         }
         if in_flight == 0 {
             row = row.beside_rounds(format!("{KUBE_RS}'s scheduler, add + get"), scheduler.clone());
@@ -78,7 +78,7 @@ pub(crate) async fn measure(programs: &Programs, rounds: usize) -> Result<Vec<Ro
     let mut row = Row::of_rounds(what, column(&ours, IN_FLIGHT.len()), Unit::Seconds);
     if with_peers {
         row = row
-            .beside_rounds(Runtime::ControllerRuntime.name(), column(&go, IN_FLIGHT.len()))
+            .beside_rounds(Framework::ControllerRuntime.name(), column(&go, IN_FLIGHT.len()))
             .beside_rounds(KUBE_RS, kube_together);
     }
     rows.push(row);
@@ -87,7 +87,7 @@ pub(crate) async fn measure(programs: &Programs, rounds: usize) -> Result<Vec<Ro
 
 /// The figures of controller-runtime's queue, in the same order.
 fn controller_runtime(programs: &Programs) -> Result<Vec<f64>> {
-    let output = Command::new(programs.path(Runtime::ControllerRuntime)?).arg("queue").output()?;
+    let output = Command::new(programs.path(Framework::ControllerRuntime)?).arg("queue").output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     Ok(text.lines().map(str::parse).collect::<std::result::Result<_, _>>()?)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::peers::Runtime;
+use crate::peers::Framework;
 
 /// One measured figure, beside those of the peers that ran.
 #[derive(Debug)]
@@ -51,12 +51,12 @@ impl Row {
     /// Our figures beside those of the other runtimes. `None` if there are none of ours.
     pub(crate) fn of_runtimes(
         what: impl Into<String>,
-        figures: impl IntoIterator<Item = (Runtime, Vec<f64>)>,
+        figures: impl IntoIterator<Item = (Framework, Vec<f64>)>,
         unit: Unit,
     ) -> Option<Self> {
         let mut figures = figures.into_iter();
         // Ours is the first of the order.
-        let (Runtime::Kubewright, ours) = figures.next()? else { return None };
+        let (Framework::Kubewright, ours) = figures.next()? else { return None };
         let row = Self::of_rounds(what, ours, unit);
         Some(figures.fold(row, |row, (runtime, figures)| row.beside_rounds(runtime.name(), figures)))
     }
@@ -165,7 +165,8 @@ mod tests {
 
     #[test]
     fn each_peer_has_a_line() {
-        let figures = [(Runtime::Kubewright, 2.0), (Runtime::ControllerRuntime, 8.0), (Runtime::KubeRs, 1.0)];
+        let figures =
+            [(Framework::Kubewright, 2.0), (Framework::ControllerRuntime, 8.0), (Framework::KubeRs, 1.0)];
         let figures = figures.map(|(runtime, figure)| (runtime, vec![figure]));
         let row = Row::of_runtimes("a", figures, Unit::Seconds).expect("ours is there");
         let text = table(&[row]);
