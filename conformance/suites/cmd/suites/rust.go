@@ -17,8 +17,8 @@ import (
 var rustSuite = suite{
 	name: "rust",
 	packages: []pkg{
-		{name: "kube", tests: 5},
-		{name: "kube-client", tests: 20, failing: map[string]string{
+		{name: "kube", tests: 5, needNodes: []string{"test::pod_can_await_conditions"}},
+		{name: "kube-client", tests: 21, failing: map[string]string{
 			"test::pod_can_exec_and_write_to_stdin": noContainers,
 			"test::can_get_pod_logs_and_evict":      noContainers,
 		}},
@@ -32,7 +32,7 @@ const noContainers = "it needs containers that run"
 // rustFeatures are what the tests of a crate are behind.
 var rustFeatures = map[string]string{
 	"kube":         "derive,runtime,client,ws",
-	"kube-client":  "client,config,rustls-tls,ring,ws,jsonpatch,admission",
+	"kube-client":  "client,config,rustls-tls,ring,ws,jsonpatch,admission,unstable-client",
 	"kube-runtime": "",
 }
 
