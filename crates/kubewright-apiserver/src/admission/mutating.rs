@@ -231,6 +231,10 @@ fn read_patched(served: &Served, attributes: &Attributes<'_>, mut patched: Value
         patched["apiVersion"] = Value::from(served.definition.api_version());
         return Ok(patched);
     };
+    // What says that it is of another kind is read as that before it is refused.
+    let text = |field: &str| patched[field].as_str().unwrap_or_default();
+    let (group, version) = text("apiVersion").split_once('/').unwrap_or(("", text("apiVersion")));
+    let ty = KindName { group, version, kind: text("kind") }.go_type().unwrap_or(ty);
     let decoded =
         strict::decode(patched.to_string().as_bytes(), Some(ty)).map_err(|error| error.to_string())?;
     let text = |field: &str| decoded.value[field].as_str().unwrap_or_default();

@@ -19,6 +19,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use http::{Extensions, HeaderMap, header};
 
+pub(crate) use self::reviews::set_token_defaults;
 pub use self::{
     token_file::{TokenFileError, read_token_file},
     tokens::{Bindings, BoundObjects, Claims, ObjectRef, TokenError, TokenIssuer},

@@ -61,6 +61,33 @@ impl Authenticator {
         })
     }
 
+    /// A `TokenRequest` for a stored service account with everything that it leaves to the server, but no token.
+    ///
+    /// # Errors
+    /// 422 when the lifetime is out of bounds.
+    pub(crate) fn complete_token_request(
+        &self,
+        account: &Value,
+        mut request: Value,
+    ) -> Result<Value, Status> {
+        set_token_defaults(&mut request);
+        check_lifetime(request["spec"]["expirationSeconds"].as_i64().unwrap_or_default())?;
+        if strings(request.pointer("/spec/audiences")).is_empty() {
+            request["spec"]["audiences"] = json!(self.audiences);
+        }
+        request["kind"] = json!("TokenRequest");
+        request["apiVersion"] = json!("authentication.k8s.io/v1");
+        if !request["metadata"].is_object() {
+            request["metadata"] = json!({});
+        }
+        for key in ["name", "namespace", "uid"] {
+            request["metadata"][key] = json!(account["metadata"][key].as_str().unwrap_or_default());
+        }
+        request["metadata"]["creationTimestamp"] = json!(timestamp(self.issuer.now()));
+        request["status"] = json!({"token": "", "expirationTimestamp": null});
+        Ok(request)
+    }
+
     /// Answers a `TokenRequest` for a stored service account: the object with its `status`.
     ///
     /// # Errors
@@ -69,18 +96,14 @@ impl Authenticator {
     pub fn request_token(
         &self,
         account: &Value,
-        mut request: Value,
+        request: Value,
         objects: &dyn BoundObjects,
     ) -> Result<Value, Status> {
+        let mut request = self.complete_token_request(account, request)?;
         let text = |pointer| account.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let namespace = text("/metadata/namespace");
-        let requested = request.pointer("/spec/expirationSeconds").and_then(Value::as_i64);
-        let seconds = requested.unwrap_or(3600);
-        check_lifetime(seconds)?;
-        let mut audiences = strings(request.pointer("/spec/audiences"));
-        if audiences.is_empty() {
-            audiences.clone_from(&self.audiences);
-        }
+        let seconds = request["spec"]["expirationSeconds"].as_i64().unwrap_or_default();
+        let audiences = strings(request.pointer("/spec/audiences"));
         let mut bindings = Bindings {
             namespace: namespace.to_owned(),
             serviceaccount: ObjectRef {
@@ -97,24 +120,25 @@ impl Authenticator {
         }
         let bound = bound.cloned().unwrap_or_default();
         let (token, claims) = self.issuer.issue(bindings, audiences.clone(), seconds);
-        if !request.is_object() {
-            request = json!({});
-        }
-        request["kind"] = json!("TokenRequest");
-        request["apiVersion"] = json!("authentication.k8s.io/v1");
-        if !request["metadata"].is_object() {
-            request["metadata"] = json!({});
-        }
-        for (key, value) in
-            [("name", text("/metadata/name")), ("namespace", namespace), ("uid", text("/metadata/uid"))]
-        {
-            request["metadata"][key] = json!(value);
-        }
         request["metadata"]["creationTimestamp"] = json!(timestamp(claims.iat));
         request["spec"] =
             json!({"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": bound});
         request["status"] = json!({"token": token, "expirationTimestamp": timestamp(claims.exp)});
         Ok(request)
+    }
+}
+
+/// Sets how long a token is wanted where a `TokenRequest` does not say so: an hour.
+pub(crate) fn set_token_defaults(request: &mut Value) {
+    if !request.is_object() {
+        *request = json!({});
+    }
+    let spec = &mut request["spec"];
+    if !spec.is_object() {
+        *spec = json!({});
+    }
+    if spec["expirationSeconds"].is_null() {
+        spec["expirationSeconds"] = json!(3600);
     }
 }
 

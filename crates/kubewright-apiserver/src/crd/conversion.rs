@@ -44,6 +44,8 @@ impl Conversion {
             "kind": "ConversionReview",
             "apiVersion": format!("apiextensions.k8s.io/{}", self.review_version),
             "request": { "uid": uid, "desiredAPIVersion": api_version, "objects": [object] },
+            // As Go writes an answer in which nothing is set.
+            "response": { "uid": "", "convertedObjects": null, "result": { "metadata": {} } },
         })
     }
 }
@@ -129,8 +131,8 @@ fn restore_metadata(new: &Value, object: &Value) -> Result<Value, String> {
                 "labels" => names::validate_labels(texts, &path),
                 _ => names::validate_annotations(texts, &path),
             };
-            if let Some(error) = errors.iter().next() {
-                return Err(error.to_string());
+            if !errors.is_empty() {
+                return Err(errors.to_string());
             }
         }
         metadata::set(&mut restored, field, texts.cloned());

@@ -5,10 +5,12 @@ use serde_json::Value;
 
 use super::{Registry, Request, metadata};
 use crate::{
-    authn::BoundObjects,
+    admission::{self, Options},
+    authn::{self, BoundObjects},
     authz::{Attributes, RbacObjects, Target},
     status::{Cause, GroupKind, Status},
     store::Store,
+    wire::options::WriteOptions,
 };
 
 const RBAC: &str = "rbac.authorization.k8s.io";
@@ -48,37 +50,54 @@ impl BoundObjects for AccessObjects {
 }
 
 impl Registry {
-    /// Answers an object that is a question, and is not stored; `None` if its kind is none of these.
+    /// Answers a question, which is not stored. It has managed fields, but neither policies nor webhooks are asked about it: without
+    /// its answer nobody could do anything.
     ///
     /// # Errors
     /// With what is wrong with the question.
-    pub(crate) fn review(&self, request: &Request, mut question: Value) -> Option<Result<Value, Status>> {
+    pub(crate) fn review(
+        &self,
+        request: &Request,
+        options: &WriteOptions,
+        mut question: Value,
+    ) -> Result<Value, Status> {
+        self.match_namespace(request, &mut question)?;
+        let manager = request.served.field_manager("");
+        let question = manager.update(&Value::Null, question, &options.field_manager, self.clock.now());
         let definition = &request.served.definition;
         let objects = AccessObjects(self.store.clone());
-        Some(match (definition.group.as_str(), definition.kind.as_str()) {
+        match (definition.group.as_str(), definition.kind.as_str()) {
             ("authentication.k8s.io", "TokenReview") => self.authenticator.review_token(question, &objects),
             ("authentication.k8s.io", "SelfSubjectReview") => {
                 Ok(self.authenticator.review_self(&request.user))
             }
             ("authorization.k8s.io", "SubjectAccessReview") => self.authorizer.review_access(question),
-            ("authorization.k8s.io", "LocalSubjectAccessReview") => self
-                .match_namespace(request, &mut question)
-                .and_then(|()| self.authorizer.review_local_access(question)),
+            ("authorization.k8s.io", "LocalSubjectAccessReview") => {
+                self.authorizer.review_local_access(question)
+            }
             ("authorization.k8s.io", "SelfSubjectAccessReview") => {
                 self.authorizer.review_own_access(&request.user, question)
             }
             ("authorization.k8s.io", "SelfSubjectRulesReview") => {
                 self.authorizer.review_own_rules(&request.user, &question)
             }
-            _ => return None,
-        })
+            _ => Err(Status::no_such_resource()),
+        }
     }
 
     /// Issues a token for the service account that the request names.
     ///
     /// # Errors
-    /// 404, or what is wrong with the `TokenRequest`.
-    pub(crate) fn request_token(&self, request: &Request, question: Value) -> Result<Value, Status> {
+    /// 404, what is wrong with the `TokenRequest`, or the refusal of admission.
+    pub(crate) async fn request_token(
+        &self,
+        request: &Request,
+        options: &WriteOptions,
+        mut question: Value,
+    ) -> Result<Value, Status> {
+        authn::set_token_defaults(&mut question);
+        let attributes = admission::Attributes::new(request, Options::Create(options), None);
+        let question = self.mutate_object(&attributes, question).await?;
         let account =
             self.store.get(&request.served.bucket, &request.key()).ok_or_else(|| request.not_found())?;
         let name = metadata::name(&question);
@@ -88,6 +107,8 @@ impl Registry {
             let kind = GroupKind::new("authentication.k8s.io", "TokenRequest");
             return Err(Status::invalid(&kind, &request.name, vec![cause]));
         }
+        let question = self.authenticator.complete_token_request(account.value(), question)?;
+        self.allow(&attributes, Some(&question)).await?;
         let objects = AccessObjects(self.store.clone());
         self.authenticator.request_token(account.value(), question, &objects)
     }

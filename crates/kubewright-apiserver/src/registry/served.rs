@@ -243,6 +243,12 @@ impl Served {
         }
     }
 
+    /// Whether its objects are questions, which are answered and not stored.
+    pub(crate) fn is_question(&self) -> bool {
+        self.custom.is_none()
+            && ["authentication.k8s.io", "authorization.k8s.io"].contains(&self.definition.group.as_str())
+    }
+
     /// Whether writes are done in the version that is stored, because this one does not show all that they look at.
     pub(super) fn writes_as_stored(&self) -> bool {
         self.view == View::Autoscaling

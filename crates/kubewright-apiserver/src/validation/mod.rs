@@ -124,6 +124,7 @@ pub(crate) fn warnings(group: &str, plural: &str, object: &Value, old: Option<&V
     let (object, old) = (Field::root(object, &report), old.map(|old| Field::root(old, &unused)));
     match group {
         "" => core::warnings(plural, object, old),
+        "admissionregistration.k8s.io" => admission_registration::warnings(plural, object),
         "apps" => apps::warnings(plural, object, old),
         "batch" => batch::warnings(plural, object, old),
         "discovery.k8s.io" => discovery::warnings(object, old.is_none()),

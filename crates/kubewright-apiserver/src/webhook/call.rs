@@ -35,17 +35,19 @@ impl Webhooks {
         kind: KindName<'_>,
     ) -> Result<Value, CallError> {
         let url = format!("{}?timeout={}s", config.url, timeout.as_secs());
-        let not_sent = |why: &str| CallError(format!("Post {}: {why}", go::quote(&url)));
+        let not_sent = |url: &str, why: &str| CallError(format!("Post {}: {why}", go::quote(url)));
         let target = WebhookTarget {
             service: config.service.clone(),
             ca_bundle: config.ca_bundle.clone(),
             address: config.service.as_ref().map(|service| self.addresses.find(&self.store, service)),
         };
         let body = Full::new(Bytes::from(review.to_string()));
-        let mut uri = url.parse::<Uri>().map_err(|error| not_sent(&error.to_string()))?;
+        let mut uri = url.parse::<Uri>().map_err(|error| not_sent(&url, &error.to_string()))?;
+        // Whom an error blames: who was asked last.
+        let mut asked = url;
         let mut method = Method::POST;
         let calling = async {
-            for _ in 0..MOST_REDIRECTS {
+            for redirects in 1..=MOST_REDIRECTS {
                 let request = Request::builder()
                     .method(&method)
                     .uri(&uri)
@@ -55,35 +57,36 @@ impl Webhooks {
                     .extension(target.clone())
                     .body(if method == Method::POST { body.clone() } else { Full::default() })?;
                 let response = self.client.send(request).await?;
-                let Some(next) = redirected(&uri, &response) else { return Ok(response) };
+                let Some((location, next)) = redirected(&uri, &response) else { return Ok(response) };
                 if !matches!(response.status().as_u16(), 307 | 308) {
                     method = Method::GET;
                 }
+                asked = if redirects == MOST_REDIRECTS { location } else { next.to_string() };
                 uri = next;
             }
             Err(BoxError::from("stopped after 10 redirects"))
         };
-        let response = tokio::time::timeout(timeout, calling)
-            .await
-            .map_err(|_| not_sent("context deadline exceeded"))?
-            .map_err(|error| not_sent(&reason(&error)))?;
+        let response = tokio::time::timeout(timeout, calling).await;
+        let response = response
+            .map_err(|_| not_sent(&asked, "context deadline exceeded"))?
+            .map_err(|error| not_sent(&asked, &reason(&error)))?;
         read(&response, kind)
     }
 }
 
-/// Where an answer says to ask instead.
-fn redirected(from: &Uri, response: &Response<Bytes>) -> Option<Uri> {
+/// Where an answer says to ask instead, in its words and as a whole.
+fn redirected(from: &Uri, response: &Response<Bytes>) -> Option<(String, Uri)> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
     }
     let location = response.headers().get(header::LOCATION)?.to_str().ok()?;
     let next: Uri = location.parse().ok()?;
     if next.scheme().is_some() {
-        return Some(next);
+        return Some((location.to_owned(), next));
     }
     let mut parts = from.clone().into_parts();
     parts.path_and_query = next.into_parts().path_and_query;
-    Uri::from_parts(parts).ok()
+    Some((location.to_owned(), Uri::from_parts(parts).ok()?))
 }
 
 /// Reads an answer, which is to be of this kind.

@@ -309,8 +309,9 @@ impl Call<'_> {
         if self.request.served.definition.kind == "Binding" {
             return self.bind(&options, object).await;
         }
-        if let Some(answer) = self.registry.review(&self.request, object.clone()) {
-            return Ok(self.writer.value(StatusCode::CREATED, &answer?));
+        if self.request.served.is_question() {
+            let answer = self.registry.review(&self.request, &options, object)?;
+            return Ok(self.writer.value(StatusCode::CREATED, &answer));
         }
         let created = self.registry.create(&self.request, &options, object).await?;
         Ok(self.writer.object(StatusCode::CREATED, &created))
@@ -334,11 +335,14 @@ impl Call<'_> {
         let kind = self.request.served.below(subresource).ok_or_else(Status::no_such_resource)?;
         let mut body = self.decode_as(&kind, &options)?;
         self.registry.match_namespace(&self.request, &mut body)?;
+        if subresource == "token" {
+            let answer = self.registry.request_token(&self.request, &options, body).await?;
+            return Ok(self.writer.value(StatusCode::CREATED, &answer));
+        }
         let body = self.registry.admit_question(&self.request, &options, body).await?;
         let answer = match subresource {
             "binding" => self.registry.bind(&self.request, &options, &body).await?,
             "eviction" => self.registry.evict(&self.request, &options, &body)?,
-            "token" => self.registry.request_token(&self.request, body)?,
             _ => return Err(Status::no_such_resource()),
         };
         Ok(self.writer.value(StatusCode::CREATED, &answer))

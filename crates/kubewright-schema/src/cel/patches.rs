@@ -30,7 +30,8 @@ pub(super) fn object(value: &Cel) -> Result<Value, String> {
         return Err("unsupported return type from ApplyConfiguration expression".to_owned());
     };
     check_names(value, object.name())?;
-    plain(value).map_err(|why| format!("invalid return type: {why}"))
+    // Whatever is wrong is not said.
+    plain(value).map_err(|_| "invalid return type: *dynamic.ObjectVal".to_owned())
 }
 
 /// The operations of a JSON patch.

@@ -101,7 +101,7 @@ fn merge(
         }
     }
     let configuration = of
-        .check(Cow::Owned(configuration), Duplicates::Refuse)
+        .check_made(configuration)
         .map_err(|errors| format!("failed to convert patch object to typed object: {errors}"))?;
     let atomic = configuration.atomics();
     if !atomic.is_empty() {

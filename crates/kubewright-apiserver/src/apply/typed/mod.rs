@@ -47,6 +47,15 @@ pub enum Duplicates {
     Refuse,
 }
 
+/// Whether a null fits every type, as it does in JSON, or none. In Go the null of an expression is not that of JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Nulls {
+    /// They fit.
+    Allow,
+    /// They are an error.
+    Refuse,
+}
+
 /// Everything that does not fit between a value and its type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TypeErrors(Vec<TypeError>);
@@ -80,10 +89,16 @@ impl ObjectType {
         Self::new(Arc::clone(Schema::deduced()), Schema::deduced_type())
     }
 
-    /// Checks that a value fits this type.
+    /// Checks that a value fits this type. A null fits every type.
     pub fn check<'v>(&self, value: Cow<'v, Value>, duplicates: Duplicates) -> Result<TypedValue<'v>> {
-        validate::validate(&self.schema, &self.root, &value, duplicates)?;
+        validate::validate(&self.schema, &self.root, &value, duplicates, Nulls::Allow)?;
         Ok(self.unchecked(value))
+    }
+
+    /// Checks that what an expression makes fits this type, where no null does.
+    pub(crate) fn check_made(&self, value: Value) -> Result<TypedValue<'static>> {
+        validate::validate(&self.schema, &self.root, &value, Duplicates::Refuse, Nulls::Refuse)?;
+        Ok(self.unchecked(Cow::Owned(value)))
     }
 
     fn unchecked<'v>(&self, value: Cow<'v, Value>) -> TypedValue<'v> {

@@ -6,26 +6,35 @@ use kubewright_schema::error::go;
 use serde_json::Value;
 
 use super::super::path::PathElement;
-use super::super::schema::{ListType, MapType, Scalar, Schema, TypeRef};
+use super::super::schema::{ListType, MapType, Resolved, Scalar, Schema, TypeRef};
 use super::super::value;
-use super::{Duplicates, Result, TypeErrors, item};
+use super::{Duplicates, Nulls, Result, TypeErrors, item};
 
-/// Checks a value; a null fits every type.
-pub(super) fn validate(schema: &Schema, ty: &TypeRef, value: &Value, duplicates: Duplicates) -> Result<()> {
+/// Checks a value.
+pub(super) fn validate(
+    schema: &Schema,
+    ty: &TypeRef,
+    value: &Value,
+    duplicates: Duplicates,
+    nulls: Nulls,
+) -> Result<()> {
     let mut errors = TypeErrors::default();
-    Validator { schema, duplicates }.visit(ty, value, &mut errors);
+    Validator { schema, duplicates, nulls }.visit(ty, value, &mut errors);
     errors.into_result(())
 }
 
 struct Validator<'s> {
     schema: &'s Schema,
     duplicates: Duplicates,
+    nulls: Nulls,
 }
 
 impl Validator<'_> {
     fn visit(&self, ty: &TypeRef, value: &Value, errors: &mut TypeErrors) {
         let kinds = self.schema.resolve(ty).narrow(Some(value));
-        if let Some(map) = kinds.map {
+        if value.is_null() && self.nulls == Nulls::Refuse {
+            errors.push(null_of_expression(kinds));
+        } else if let Some(map) = kinds.map {
             self.visit_map(map, value, errors);
         } else if let Some(scalar) = kinds.scalar {
             if let Err(message) = check_scalar(scalar, Some(value)) {
@@ -88,6 +97,24 @@ impl Validator<'_> {
             seen.insert(element);
         }
     }
+}
+
+/// Why the null of an expression, which is a number by a name to Go, does not fit.
+fn null_of_expression(kinds: Resolved<'_>) -> String {
+    let expected = match (kinds.map, kinds.scalar, kinds.list) {
+        (Some(_), ..) => "map",
+        (None, Some(Scalar::Numeric), _) => {
+            return "expected numeric (int or float), got structpb.NullValue".to_owned();
+        }
+        (None, Some(Scalar::String), _) => {
+            return "expected string, got &value.valueUnstructured{Value:0}".to_owned();
+        }
+        (None, Some(Scalar::Boolean), _) => "boolean",
+        (None, Some(Scalar::Untyped), _) => "any scalar",
+        (None, None, Some(_)) => "list",
+        (None, None, None) => return INVALID_ATOM.to_owned(),
+    };
+    format!("expected {expected}, got &{{NULL_VALUE}}")
 }
 
 /// A type that allows nothing.

@@ -26,6 +26,15 @@ pub(super) fn update(plural: &str, subresource: &str, new: Field<'_>) {
     }
 }
 
+pub(super) fn warnings(plural: &str, object: Field<'_>) -> Vec<String> {
+    match plural {
+        "mutatingwebhookconfigurations" | "validatingwebhookconfigurations" => {
+            webhooks::warnings(object.value())
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// A string field, empty if it is not there.
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_default()

@@ -14,6 +14,16 @@ use crate::admission::webhook_scope;
 
 const MOST_CONDITIONS: usize = 64;
 
+/// What webhooks are never asked about: the questions without whose answers nobody could do anything.
+const NEVER_ASKED_ABOUT: [(&str, &str); 6] = [
+    ("authentication.k8s.io", "selfsubjectreviews"),
+    ("authentication.k8s.io", "tokenreviews"),
+    ("authorization.k8s.io", "localsubjectaccessreviews"),
+    ("authorization.k8s.io", "selfsubjectaccessreviews"),
+    ("authorization.k8s.io", "selfsubjectrulesreviews"),
+    ("authorization.k8s.io", "subjectaccessreviews"),
+];
+
 /// What is wrong with a webhook configuration.
 pub(super) fn validate(configuration: &Value) -> ErrorList {
     let mut errors = ErrorList::new();
@@ -30,6 +40,38 @@ pub(super) fn validate(configuration: &Value) -> ErrorList {
         seen.push(name);
     }
     errors
+}
+
+/// Which rules name what webhooks are never asked about. Whether one with a wildcard means it is not known.
+pub(super) fn warnings(configuration: &Value) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (index, webhook) in items(&configuration["webhooks"]).iter().enumerate() {
+        let rules = FieldPath::new("webhooks").index(index).child("rules");
+        for (index, rule) in items(&webhook["rules"]).iter().enumerate() {
+            let texts =
+                |field: &str| items(&rule[field]).iter().filter_map(Value::as_str).collect::<Vec<_>>();
+            let (groups, resources) = (texts("apiGroups"), texts("resources"));
+            if groups.contains(&"*") || resources.contains(&"*") {
+                continue;
+            }
+            let mut named: Vec<(&str, &str)> = Vec::new();
+            for group in groups {
+                for resource in &resources {
+                    let one = (group, *resource);
+                    if NEVER_ASKED_ABOUT.contains(&one) && !named.contains(&one) {
+                        named.push(one);
+                    }
+                }
+            }
+            warnings.extend(named.into_iter().map(|(group, resource)| {
+                let rule = rules.index(index);
+                format!(
+                    "{rule}: {resource}.{group} is excluded from admission webhooks; this rule will have no effect"
+                )
+            }));
+        }
+    }
+    warnings
 }
 
 fn validate_webhook(webhook: &Value, is_mutating: bool, path: &FieldPath) -> ErrorList {
