@@ -49,6 +49,8 @@ fn scaffolds() -> Vec<Scaffold> {
         project("empty", &[], &[]),
         project("empty-namespaced", &["--namespaced"], &[]),
         project("plain", &[], &[REDIS]),
+        // The module of the kind has the name of the crate.
+        project("same-name", &[], &["create api --group cache --version v1 --kind ScaffoldSameName"]),
         project("plain-namespaced", &["--namespaced"], &[REDIS]),
         always(project(
             "groups-namespaced",

@@ -123,9 +123,7 @@ impl Project {
         let notice = notice(self);
         for (key, [source, sample]) in own_files(self) {
             let Some((_, types)) = written.iter().find(|(written, _)| *written == key) else { continue };
-            let problems: Vec<String> =
-                types.problems.iter().map(|problem| format!("{}: {problem}", sample.display())).collect();
-            let note = if problems.is_empty() {
+            let note = if types.problems.is_empty() {
                 String::new()
             } else {
                 let problems: String = types
@@ -135,9 +133,11 @@ impl Project {
                     .collect();
                 format!("# Fill in what the kind needs. An API server would say of this object:\n{problems}")
             };
+            if !types.problems.is_empty() {
+                taken.problems.push(format!("{}: {}", sample.display(), types.problems.join("; ")));
+            }
             taken.files.insert(source, format!("{notice}{}", types.text));
             taken.files.insert(sample, format!("{note}{}", yaml::to_string(&types.sample)));
-            taken.problems.extend(problems);
             taken.keys.push(key);
         }
         Ok(taken)

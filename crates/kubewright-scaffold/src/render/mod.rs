@@ -230,7 +230,7 @@ fn tests(out: &mut Out<'_>, view: &View) {
         };
         let more = [
             ("name", Value::from(&*view.name)),
-            ("crate_name", Value::from(&*view.crate_name)),
+            ("crate_name", Value::from(crate_path(view, kind))),
             ("home", Value::from(home)),
             ("watched", Value::from(view.namespaced)),
             (
@@ -242,9 +242,16 @@ fn tests(out: &mut Out<'_>, view: &View) {
     }
     for kind in view.webhooks.iter().filter(|kind| kind.is_defined && kind.own_types.is_none()) {
         let Some(webhook) = &kind.webhook else { continue };
-        let more = [("name", Value::from(&*view.name)), ("crate_name", Value::from(&*view.crate_name))];
+        let more = [("name", Value::from(&*view.name)), ("crate_name", Value::from(crate_path(view, kind)))];
         out.put(format!("tests/{}.rs", webhook.file), "tests/webhook.rs.j2", with(kind, &more));
     }
+}
+
+/// The project's crate as a test names it. A test imports the module of its kind, and where that has the crate's name, the name
+/// alone would be ambiguous.
+fn crate_path(view: &View, kind: &Kind) -> String {
+    let name = &view.crate_name;
+    if kind.module == *name { format!("::{name}") } else { name.clone() }
 }
 
 fn configuration(out: &mut Out<'_>, project: &Project, view: &View) {

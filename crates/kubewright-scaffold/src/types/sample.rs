@@ -109,6 +109,11 @@ fn object(schema: &Value) -> Value {
     for name in required.filter_map(Value::as_str) {
         object.insert(name.to_owned(), value(&schema["properties"][name]));
     }
+    if schema["x-kubernetes-embedded-resource"] == true {
+        object.insert("apiVersion".to_owned(), "v1".into());
+        object.insert("kind".to_owned(), "ConfigMap".into());
+        object.insert("metadata".to_owned(), json!({"name": "sample"}));
+    }
     // Entries to make it large enough.
     for at in object.len()..usize::try_from(schema["minProperties"].as_u64().unwrap_or(0)).unwrap_or(0) {
         match (schema["properties"].as_object(), schema.get("additionalProperties")) {

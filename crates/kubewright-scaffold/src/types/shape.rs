@@ -45,6 +45,8 @@ pub(super) struct Named {
     pub(super) docs: Vec<String>,
     pub(super) markers: Vec<String>,
     pub(super) body: Body,
+    /// Keywords of its schema that no marker says.
+    pub(super) keywords: Vec<(String, Value)>,
     /// Whether it can be made of nothing.
     pub(super) default: bool,
 }
@@ -224,10 +226,12 @@ impl Builder {
             named.default = false;
         }
         named.docs = docs(schema);
-        match markers::of_schema(schema, &[PRESERVE], On::Type) {
-            Ok(markers) => named.markers = markers,
-            Err(Unsaid) => {
-                self.differences.push(format!("`{}` has keywords that no marker says", place.path));
+        for (keyword, value) in schema {
+            let alone = Map::from_iter([(keyword.clone(), value.clone())]);
+            match markers::of_schema(&alone, &[PRESERVE], On::Type) {
+                Ok(markers) => named.markers.extend(markers),
+                // The field that has the type is not ours to mark.
+                Err(Unsaid) => named.keywords.push((keyword.clone(), value.clone())),
             }
         }
         named
@@ -249,6 +253,7 @@ impl Builder {
             name,
             docs: Vec::new(),
             markers: Vec::new(),
+            keywords: Vec::new(),
             body: Body::Struct { fields, keeps_others },
             default,
         }
@@ -315,6 +320,7 @@ impl Builder {
             name: String::new(),
             docs: text,
             markers,
+            keywords: Vec::new(),
             default: rust.default,
             body: Body::Wrapper(Type { markers: Vec::new(), ..rust }),
         };
@@ -446,6 +452,7 @@ impl Builder {
             name: String::new(),
             docs: text.to_vec(),
             markers: Vec::new(),
+            keywords: Vec::new(),
             body: Body::Enum(variants),
             default: false,
         };

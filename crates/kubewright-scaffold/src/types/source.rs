@@ -157,6 +157,9 @@ fn derive(out: &mut String, named: &Named, first: &str) {
 }
 
 fn write_body(out: &mut String, named: &Named) {
+    for (keyword, value) in &named.keywords {
+        let _ = writeln!(out, "#[schemars(extend({} = {}))]", quoted(keyword), literal(value, 0));
+    }
     match &named.body {
         Body::Struct { fields, keeps_others } => {
             if fields.iter().any(|field| field.rename.is_none()) {
