@@ -27,7 +27,9 @@ use crate::{Error, Result, client::Kind, panics};
 /// # #[kube(group = "cache.example.com", version = "v1", kind = "Memcached", namespaced)]
 /// # struct MemcachedSpec { replicas: i32 }
 /// # mod v1alpha1 {
-/// #     use super::*;
+/// #     use kube::CustomResource;
+/// #     use schemars::JsonSchema;
+/// #     use serde::{Deserialize, Serialize};
 /// #     #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
 /// #     #[kube(group = "cache.example.com", version = "v1alpha1", kind = "Memcached", namespaced)]
 /// #     pub struct MemcachedSpec { pub size: i32 }

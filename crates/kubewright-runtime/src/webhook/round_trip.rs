@@ -12,7 +12,9 @@
 //! # #[kube(group = "cache.example.com", version = "v1", kind = "Memcached", namespaced)]
 //! # struct MemcachedSpec { replicas: i32, image: Option<String> }
 //! # mod v1alpha1 {
-//! #     use super::*;
+//! #     use kube::CustomResource;
+//! #     use schemars::JsonSchema;
+//! #     use serde::{Deserialize, Serialize};
 //! #     #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
 //! #     #[kube(group = "cache.example.com", version = "v1alpha1", kind = "Memcached", namespaced)]
 //! #     pub struct MemcachedSpec { pub size: i32 }
