@@ -25,7 +25,7 @@ use crate::{Error, Result, client::Kind, panics};
 /// # use serde::{Deserialize, Serialize};
 /// # #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
 /// # #[kube(group = "cache.example.com", version = "v1", kind = "Memcached", namespaced)]
-/// # struct MemcachedSpec { replicas: i32 }
+/// # pub struct MemcachedSpec { pub replicas: i32 }
 /// # mod v1alpha1 {
 /// #     use kube::CustomResource;
 /// #     use schemars::JsonSchema;

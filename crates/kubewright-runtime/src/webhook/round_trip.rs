@@ -10,7 +10,7 @@
 //! # use serde::{Deserialize, Serialize};
 //! # #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
 //! # #[kube(group = "cache.example.com", version = "v1", kind = "Memcached", namespaced)]
-//! # struct MemcachedSpec { replicas: i32, image: Option<String> }
+//! # pub struct MemcachedSpec { pub replicas: i32, pub image: Option<String> }
 //! # mod v1alpha1 {
 //! #     use kube::CustomResource;
 //! #     use schemars::JsonSchema;
