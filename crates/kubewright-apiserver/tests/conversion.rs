@@ -183,6 +183,8 @@ async fn objects_are_written_and_read_in_each_version() {
             "request": {
                 "uid": review["request"]["uid"], "desiredAPIVersion": "example.com/v2", "objects": [sent],
             },
+            // As empty as a real server sends it.
+            "response": {"uid": "", "convertedObjects": null, "result": {"metadata": {}}},
         })
     );
     cluster.send("GET", &format!("{V2}/a"), Value::Null).await;
